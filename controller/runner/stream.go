@@ -53,19 +53,11 @@ type Result struct {
 	// Outputs of the stack, secrets as "[secret]".
 	Outputs map[string]apiextensionsv1.JSON `json:"outputs,omitempty"`
 	// Objects are the Kubernetes objects that the stack now has, for health.
-	Objects []Object `json:"objects,omitempty"`
+	Objects []v1alpha1.ObjectReference `json:"objects,omitempty"`
 	// Differences say why the run diverged.
 	Differences []v1alpha1.Difference `json:"differences,omitempty"`
 	// Retryable failures are not the Program's fault.
 	Retryable bool `json:"retryable,omitempty"`
 	// NeedsRepair says that the next Up must first clear pending operations.
 	NeedsRepair bool `json:"needsRepair,omitempty"`
-}
-
-// Object identifies a Kubernetes object in the cluster.
-type Object struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Namespace  string `json:"namespace,omitempty"`
-	Name       string `json:"name"`
 }

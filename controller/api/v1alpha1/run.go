@@ -162,6 +162,11 @@ type RunStatus struct {
 	// Outputs of the stack; secret ones read "[secret]".
 	// +optional
 	Outputs map[string]apiextensionsv1.JSON `json:"outputs,omitempty"`
+	// Objects are the Kubernetes objects that the stack has after an Up, for
+	// health, as many as fit.
+	// +optional
+	// +listType=atomic
+	Objects []ObjectReference `json:"objects,omitempty"`
 	// Differences say why a run diverged.
 	// +optional
 	// +listType=atomic
@@ -175,6 +180,15 @@ type RunStatus struct {
 	// Retryable failures are not the Program's fault; they are tried again.
 	// +optional
 	Retryable bool `json:"retryable,omitempty"`
+}
+
+// ObjectReference identifies a Kubernetes object.
+type ObjectReference struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	// +optional
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
 }
 
 // Artefacts are keys in the blob store.
