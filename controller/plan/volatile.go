@@ -1,0 +1,102 @@
+package plan
+
+import (
+	"cmp"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// volatile maps texts that the engine or a dry run made up for one preview to
+// names that are the same in every preview.
+type volatile map[string]string
+
+// shortest is the least length of a made-up text; anything shorter might be in
+// other values by chance.
+const shortest = 8
+
+var (
+	// autoname splits a generated name into what the program says and what is
+	// random. Only the random part may go: the rest is the author's choice.
+	autoname = regexp.MustCompile(`^(.*[^0-9a-z])[0-9a-z]{4,}$`)
+	// dryRunField names properties that the API server fills in anew in each dry
+	// run.
+	dryRunField = regexp.MustCompile(`(^|\.)(uid|creationTimestamp|resourceVersion|time|manager|clusterIP|clusterIPs\[\d+\]|__fieldManager)$`)
+	// timeField is shared by objects that are made in the same second, so its
+	// name cannot tell whose it is.
+	timeField = regexp.MustCompile(`(creationTimestamp|time)$`)
+)
+
+// autonamed learns the generated name in the inputs of a resource to be created.
+func (t volatile) autonamed(urn string, inputs map[string]any) {
+	if textAt(inputs, "metadata", "annotations", "pulumi.com/autonamed") != "true" {
+		return
+	}
+	name := textAt(inputs, "metadata", "name")
+	if parts := autoname.FindStringSubmatch(name); parts != nil && len(name) >= shortest {
+		t.learn(name, "<autoname "+parts[1]+" of "+urn+">")
+	}
+}
+
+// dryRun learns what the API server made up for a resource: what is in the
+// outputs, but was neither asked for nor there before.
+func (t volatile) dryRun(urn string, inputs, before, outputs map[string]any) {
+	for _, key := range slices.Sorted(maps.Keys(outputs)) {
+		if key == "__inputs" {
+			continue
+		}
+		leaves(path{key}, outputs[key], func(p path, text string) {
+			name := p.String()
+			if len(text) < shortest || text == unknownValue || text == secretText || !dryRunField.MatchString(name) {
+				return
+			}
+			if lookup(inputs, p).ok || lookup(before, p).v == any(text) {
+				return
+			}
+			if timeField.MatchString(name) {
+				t.learn(text, "<time of a dry run>")
+				return
+			}
+			t.learn(text, "<"+name+" of "+urn+">")
+		})
+	}
+}
+
+// learn keeps the smallest name, so that the order of events does not matter.
+func (t volatile) learn(text, name string) {
+	if known, ok := t[text]; !ok || name < known {
+		t[text] = name
+	}
+}
+
+// replacer puts the names in the place of the texts, the longest first.
+func (t volatile) replacer() *strings.Replacer {
+	texts := slices.SortedFunc(maps.Keys(t), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
+	})
+	pairs := make([]string, 0, 2*len(texts))
+	for _, text := range texts {
+		pairs = append(pairs, text, t[text])
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// leaves calls visit for every text in a value that is not secret.
+func leaves(p path, v any, visit func(path, string)) {
+	switch v := v.(type) {
+	case string:
+		visit(p, v)
+	case []any:
+		for i, item := range v {
+			leaves(p.with(i), item, visit)
+		}
+	case map[string]any:
+		if isSecret(v) {
+			return
+		}
+		for key, item := range v {
+			leaves(p.with(key), item, visit)
+		}
+	}
+}
