@@ -9,8 +9,9 @@ import (
 	"github.com/pulumi/pulumi-kubernetes/provider/v4/pkg/provider"
 )
 
-// version is what the provider reports and what its schema says; the build sets it.
-var version = "4.25.0"
+// version is what the provider reports; the toolchain build sets it to the one
+// that it writes into the schema.
+var version string
 
 func main() {
 	provider.Serve("kubernetes", version, schema, terraformMapping)
