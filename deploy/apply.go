@@ -38,17 +38,17 @@ func NewApplier(config *rest.Config) (*Applier, error) {
 }
 
 // Apply makes the object what it is given as: fields that Towpath once set and
-// that are no longer there go, fields of others stay.
-func (a *Applier) Apply(ctx context.Context, object *unstructured.Unstructured) error {
+// that are no longer there go, fields of others stay. It returns what is stored.
+func (a *Applier) Apply(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	client, err := a.client(object)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, err = client.Apply(ctx, object.GetName(), object, metav1.ApplyOptions{FieldManager: FieldManager, Force: true})
+	applied, err := client.Apply(ctx, object.GetName(), object, metav1.ApplyOptions{FieldManager: FieldManager, Force: true})
 	if err != nil {
-		return fmt.Errorf("apply %s: %w", describe(object), err)
+		return nil, fmt.Errorf("apply %s: %w", describe(object), err)
 	}
-	return nil
+	return applied, nil
 }
 
 // CreateMissing creates the object if there is none of its name, and leaves one

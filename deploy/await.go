@@ -50,17 +50,17 @@ func established(definition *unstructured.Unstructured) bool {
 	return false
 }
 
-// awaitEnforced waits until the API server acts on the admission policies of
-// this digest: policies are taken up in the order they were written, and
-// admission/99-canary.yaml is the last.
-func awaitEnforced(ctx context.Context, a *Applier, digest string) error {
+// awaitEnforced waits until the API server acts on the canary policies of this
+// version. It takes up policies in the order they were written, and those were
+// the last.
+func awaitEnforced(ctx context.Context, a *Applier, version string) error {
 	client := a.objects.Resource(schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}).Namespace(Namespace)
 	canary := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1",
 		"kind":       "ConfigMap",
 		"metadata":   map[string]any{"name": "towpath-policy-canary"},
 	}}
-	enforced := fmt.Sprintf("mutating=%s validating=%s", digest, digest)
+	enforced := fmt.Sprintf("mutating=%s validating=%s", version, version)
 	err := wait.PollUntilContextTimeout(ctx, pollInterval, pollTimeout, true, func(ctx context.Context) (bool, error) {
 		_, err := client.Create(ctx, canary, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		switch {

@@ -9,13 +9,12 @@ import (
 	"embed"
 	"encoding/hex"
 	"fmt"
-	"io/fs"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 )
 
-//go:embed crd/*.yaml rbac/*.yaml admission/*.yaml
+//go:embed crd/*.yaml rbac/*.yaml admission/*.yaml admission/canary/*.yaml
 var manifests embed.FS
 
 const (
@@ -34,67 +33,58 @@ const (
 	LastEditorAnnotation = "towpath.dev/last-editor"
 )
 
-// digestMark stands in the manifests for the digest of all of them.
-const digestMark = "${digest}"
-
 // Install puts the kinds, roles and admission policies into the cluster and
 // returns once they are in force. It may be repeated; progress gets a short
 // phrase for each step.
 func Install(ctx context.Context, config *rest.Config, progress func(string)) error {
-	digest, err := manifestDigest()
-	if err != nil {
-		return err
-	}
 	applier, err := NewApplier(config)
 	if err != nil {
 		return err
 	}
-	for _, step := range []struct {
-		doing, dir string
-		wait       func(context.Context, *Applier, []*unstructured.Unstructured) error
-	}{
-		{"kinds", "crd", awaitEstablished},
-		{"roles", "rbac", nil},
-		{"admission policies", "admission", func(ctx context.Context, a *Applier, _ []*unstructured.Unstructured) error {
-			return awaitEnforced(ctx, a, digest)
-		}},
-	} {
-		progress("installing " + step.doing)
-		objects, err := Objects(manifests, step.dir, map[string]string{digestMark: digest})
-		if err != nil {
-			return err
-		}
-		for _, object := range objects {
-			if err := applier.Apply(ctx, object); err != nil {
-				return err
-			}
-		}
-		if step.wait == nil {
-			continue
-		}
-		if err := step.wait(ctx, applier, objects); err != nil {
-			return err
-		}
+	progress("installing kinds")
+	kinds, err := applyAll(ctx, applier, "crd", nil)
+	if err != nil {
+		return err
 	}
-	return nil
+	if err := awaitEstablished(ctx, applier, kinds); err != nil {
+		return err
+	}
+	progress("installing roles")
+	if _, err := applyAll(ctx, applier, "rbac", nil); err != nil {
+		return err
+	}
+	progress("installing admission policies")
+	policies, err := applyAll(ctx, applier, "admission", nil)
+	if err != nil {
+		return err
+	}
+	version := versionOf(policies)
+	if _, err := applyAll(ctx, applier, "admission/canary", map[string]string{"${version}": version}); err != nil {
+		return err
+	}
+	return awaitEnforced(ctx, applier, version)
 }
 
-// manifestDigest identifies this version of the manifests.
-func manifestDigest() (string, error) {
-	hash := sha256.New()
-	err := fs.WalkDir(manifests, ".", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		text, err := manifests.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(hash, "%s %d\n%s", path, len(text), text)
-		return err
-	})
+// applyAll applies the built-in manifests in dir and returns what is stored.
+func applyAll(ctx context.Context, applier *Applier, dir string, replace map[string]string) ([]*unstructured.Unstructured, error) {
+	objects, err := Objects(manifests, dir, replace)
 	if err != nil {
-		return "", fmt.Errorf("read the built-in manifests: %w", err)
+		return nil, err
 	}
-	return hex.EncodeToString(hash.Sum(nil)), nil
+	for i, object := range objects {
+		if objects[i], err = applier.Apply(ctx, object); err != nil {
+			return nil, err
+		}
+	}
+	return objects, nil
+}
+
+// versionOf identifies the stored objects. It stays the same when they were
+// applied again without a change.
+func versionOf(objects []*unstructured.Unstructured) string {
+	hash := sha256.New()
+	for _, object := range objects {
+		fmt.Fprintf(hash, "%s %s\n", object.GetUID(), object.GetResourceVersion())
+	}
+	return hex.EncodeToString(hash.Sum(nil))
 }

@@ -18,6 +18,7 @@ import (
 // +kubebuilder:printcolumn:name="Freshness",type=string,JSONPath=`.spec.freshness`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 20 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="an environment's name is a DNS label of at most 20 characters that begins with a letter: it becomes part of Stack names and namespaces"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.after) || self.spec.after.all(e, e != self.metadata.name)",message="an environment cannot come after itself"
 type Environment struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -51,6 +52,8 @@ type EnvironmentSpec struct {
 	// Freshness is how old an upstream success may be when this environment
 	// applies. Absent: any age.
 	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^([0-9]{1,5}(\.[0-9]{1,9})?h|[0-9]{1,7}(\.[0-9]{1,9})?(ms|s|m)){1,4}$`
 	Freshness *metav1.Duration `json:"freshness,omitempty"`
 
 	// Approval says who must sign a plan before it is applied.
@@ -106,6 +109,8 @@ type ApprovalRule struct {
 	// ExpiresAfter voids an approval that was not used in this time. Absent:
 	// approvals hold until an input changes.
 	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^([0-9]{1,5}(\.[0-9]{1,9})?h|[0-9]{1,7}(\.[0-9]{1,9})?(ms|s|m)){1,4}$`
 	ExpiresAfter *metav1.Duration `json:"expiresAfter,omitempty"`
 }
 
@@ -129,6 +134,8 @@ type HealthRule struct {
 	// change counts as failed here.
 	// +optional
 	// +kubebuilder:default="10m"
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^([0-9]{1,5}(\.[0-9]{1,9})?h|[0-9]{1,7}(\.[0-9]{1,9})?(ms|s|m)){1,4}$`
 	Timeout *metav1.Duration `json:"timeout,omitempty"`
 }
 

@@ -269,8 +269,11 @@ type PrerequisiteRef struct {
 
 // RequirementSpec is a stronger demand on a prerequisite.
 type RequirementSpec struct {
-	// SucceededWithinDuration is how old the success may be.
+	// SucceededWithinDuration is how old the success may be. The pattern refuses
+	// what Go cannot read: one such Stack would hide all others from a controller.
 	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^(0|[-+]?([0-9]{1,5}(\.[0-9]{1,9})?h|[0-9]{1,7}(\.[0-9]{1,9})?m|[0-9]{1,9}(\.[0-9]{1,9})?s|[0-9]{1,12}(\.[0-9]{1,9})?(ms|us|µs|ns)){1,6})$`
 	SucceededWithinDuration *metav1.Duration `json:"succeededWithinDuration,omitempty"`
 }
 
