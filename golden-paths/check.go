@@ -129,6 +129,9 @@ func checkEntries(input v1alpha1.GoldenPathInput, object map[string]any) []v1alp
 	var problems []v1alpha1.Problem
 	for _, key := range slices.Sorted(maps.Keys(object)) {
 		at := input.Name + "." + key
+		if !envName.MatchString(key) {
+			at = input.Name + "[" + quote(key) + "]"
+		}
 		if message := checkText(name, "a name in "+input.Name, key); message != "" {
 			problems = append(problems, v1alpha1.Problem{Path: at, Message: message})
 			continue
