@@ -26,7 +26,11 @@ type entry struct {
 
 func (r *record) add(name string, pid int) error {
 	r.entries = append(r.entries, entry{Name: name, PID: pid, Started: startTime(pid)})
-	content, err := json.Marshal(r.entries)
+	return r.write(r.entries)
+}
+
+func (r *record) write(entries []entry) error {
+	content, err := json.Marshal(entries)
 	if err != nil {
 		return fmt.Errorf("encode process record: %w", err)
 	}

@@ -56,6 +56,9 @@ func run(name string) int {
 // runKwok reads kwok's configuration flags before its command exists, as
 // kwok's own main does: --config decides which flags the command has.
 func runKwok() int {
+	// Cobra takes the process-wide flags into every command. Kubernetes' --version
+	// is among them and of another type than kwok's own.
+	pflag.CommandLine = pflag.NewFlagSet(os.Args[0], pflag.ExitOnError)
 	global := pflag.NewFlagSet("global", pflag.ContinueOnError)
 	global.ParseErrorsAllowlist.UnknownFlags = true
 	global.SetOutput(io.Discard)
