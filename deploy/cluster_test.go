@@ -7,10 +7,12 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
@@ -50,6 +52,7 @@ var (
 	namespaces          = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
 	roles               = schema.GroupVersionResource{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "roles"}
 	roleBindings        = schema.GroupVersionResource{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "rolebindings"}
+	clusterRoles        = schema.GroupVersionResource{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles"}
 )
 
 // person signs in as the user, a member of the groups.
@@ -61,6 +64,7 @@ func person(tb testing.TB, user string, groups ...string) *rest.Config {
 	}
 	// The default of five requests a second is meant for a shared cluster.
 	config.QPS = -1
+	config.WarningHandler = rest.NoWarnings{}
 	return config
 }
 
@@ -93,6 +97,8 @@ func team(tb testing.TB) string {
 	for _, role := range []string{"developer", "approver"} {
 		bind(tb, name, "towpath-"+role, "{kind: Group, apiGroup: rbac.authorization.k8s.io, name: "+role+"}")
 	}
+	awaitRight(tb, developer(tb), name, "create", "towpath.dev", "changerequests")
+	awaitRight(tb, approver(tb), name, "review", "towpath.dev", "environments")
 	return name
 }
 
@@ -101,9 +107,49 @@ func bind(tb testing.TB, namespace, role, subject string) {
 	create(tb, admin(tb), roleBindings, namespace, `
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
-metadata: {name: `+role+`}
+metadata: {generateName: `+role+`-}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: `+role+`}
 subjects: [`+subject+`]`)
+}
+
+// awaitRight waits until RBAC has taken up what was bound.
+func awaitRight(tb testing.TB, as dynamic.Interface, namespace, verb, group, resource string) {
+	tb.Helper()
+	awaitRightOn(tb, as, namespace, verb, group, resource, "")
+}
+
+func awaitRightOn(tb testing.TB, as dynamic.Interface, namespace, verb, group, resource, name string) {
+	tb.Helper()
+	err := wait.PollUntilContextTimeout(tb.Context(), 10*time.Millisecond, 10*time.Second, true, func(context.Context) (bool, error) {
+		return may(tb, as, namespace, verb, group, resource, name), nil
+	})
+	if err != nil {
+		tb.Fatalf("the right to %s %s in %s does not come: %v", verb, resource, namespace, err)
+	}
+}
+
+// may asks whether the client's identity holds a right; resource may name a
+// subresource.
+func may(tb testing.TB, as dynamic.Interface, namespace, verb, group, resource, name string) bool {
+	tb.Helper()
+	resource, subresource, _ := strings.Cut(resource, "/")
+	asked := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "authorization.k8s.io/v1",
+		"kind":       "SelfSubjectAccessReview",
+		"spec": map[string]any{"resourceAttributes": map[string]any{
+			"namespace": namespace, "verb": verb, "group": group, "resource": resource, "subresource": subresource, "name": name,
+		}},
+	}}
+	reviews := schema.GroupVersionResource{Group: "authorization.k8s.io", Version: "v1", Resource: "selfsubjectaccessreviews"}
+	answer, err := as.Resource(reviews).Create(tb.Context(), asked, metav1.CreateOptions{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	allowed, _, err := unstructured.NestedBool(answer.Object, "status", "allowed")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return allowed
 }
 
 func parse(tb testing.TB, text string) *unstructured.Unstructured {
@@ -171,7 +217,7 @@ spec: {changeRequest: orders-1, environment: dev, planDigest: "` + digest + `", 
 apiVersion: towpath.dev/v1alpha1
 kind: Review
 metadata: {name: comment-1}
-spec: {changeRequest: orders-1, environment: dev, planDigest: "` + digest + `", decision: Comment, comment: Why two?}`
+spec: {changeRequest: orders-1, environment: dev, planDigest: "` + digest + `", decision: Comment, comment: "Why two?"}`
 
 	aRun = `
 apiVersion: towpath.dev/v1alpha1

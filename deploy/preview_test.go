@@ -71,7 +71,7 @@ func TestThePreviewIdentityOnlyDryRuns(t *testing.T) {
 			return err
 		}, refused},
 		"it applies nothing": {func(t *testing.T, as dynamic.Interface, _ rest.Interface, namespace string) error {
-			_, err := as.Resource(deployments).Namespace(namespace).Apply(t.Context(), "new", parse(t, aDeployment), metav1.ApplyOptions{FieldManager: "pulumi", Force: true})
+			_, err := as.Resource(deployments).Namespace(namespace).Apply(t.Context(), "web", parse(t, aDeployment), metav1.ApplyOptions{FieldManager: "pulumi", Force: true})
 			return err
 		}, refused},
 		"it updates nothing": {func(t *testing.T, as dynamic.Interface, _ rest.Interface, namespace string) error {
@@ -101,7 +101,7 @@ func TestThePreviewIdentityOnlyDryRuns(t *testing.T) {
 			return err
 		}, refused},
 		"it binds no pod to a node": {func(t *testing.T, as dynamic.Interface, _ rest.Interface, namespace string) error {
-			_, err := as.Resource(pods).Namespace(namespace).Create(t.Context(), parse(t, `{apiVersion: v1, kind: Binding, metadata: {name: web}, target: {kind: Node, name: n}}`), metav1.CreateOptions{}, "binding")
+			_, err := as.Resource(pods).Namespace(namespace).Create(t.Context(), parse(t, `{apiVersion: v1, kind: Binding, metadata: {name: web}, target: {kind: Node, name: worker}}`), metav1.CreateOptions{}, "binding")
 			return err
 		}, refused},
 		"it gets no token of a service account": {func(t *testing.T, as dynamic.Interface, _ rest.Interface, namespace string) error {
@@ -113,7 +113,7 @@ func TestThePreviewIdentityOnlyDryRuns(t *testing.T) {
 		}, refused},
 		"it runs no command in a pod that it calls a dry run": {func(t *testing.T, _ dynamic.Interface, raw rest.Interface, namespace string) error {
 			return raw.Post().AbsPath("/api/v1/namespaces", namespace, "pods/web/exec").Param("command", "ls").Param("stdout", "true").Param("dryRun", "All").Do(t.Context()).Error()
-		}, refused},
+		}, "dryRun is not supported"},
 		"it attaches to no pod": {func(t *testing.T, _ dynamic.Interface, raw rest.Interface, namespace string) error {
 			return raw.Post().AbsPath("/api/v1/namespaces", namespace, "pods/web/attach").Param("stdout", "true").Do(t.Context()).Error()
 		}, refused},
@@ -145,6 +145,7 @@ func TestThePreviewIdentityOnlyDryRuns(t *testing.T) {
 			create(t, admin(t), pods, namespace, aPod)
 			config := person(t, "system:serviceaccount:"+namespace+":preview-dev", "system:serviceaccounts", "system:serviceaccounts:"+namespace)
 			bind(t, namespace, "cluster-admin", "{kind: ServiceAccount, name: preview-dev, namespace: "+namespace+"}")
+			awaitRight(t, client(t, config), namespace, "create", "", "pods/exec")
 
 			err := test.try(t, client(t, config), rawClient(t, config), namespace)
 			refusal(t, err, test.refused)
@@ -158,6 +159,7 @@ func TestThePreviewersRoleIsEnoughForADryRun(t *testing.T) {
 	create(t, admin(t), serviceAccounts, namespace, `{apiVersion: v1, kind: ServiceAccount, metadata: {name: default}}`)
 	bind(t, namespace, "towpath-previewer", "{kind: ServiceAccount, name: preview-dev, namespace: "+namespace+"}")
 	as := client(t, person(t, "system:serviceaccount:"+namespace+":preview-dev", "system:serviceaccounts"))
+	awaitRight(t, as, namespace, "patch", "apps", "deployments")
 
 	_, err := as.Resource(deployments).Namespace(namespace).Apply(t.Context(), "web", parse(t, aDeployment), metav1.ApplyOptions{FieldManager: "pulumi", DryRun: allDryRun})
 	refusal(t, err, "")

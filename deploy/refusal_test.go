@@ -58,7 +58,7 @@ func TestRecordsHold(t *testing.T) {
 	review := fixture{approver, reviews, aReview}
 	run := fixture{controller, runs, aRun}
 	snapshot := fixture{controller, controllerRevisions, aSnapshot}
-	foreignRevision := fixture{admin, controllerRevisions, `{apiVersion: apps/v1, kind: ControllerRevision, metadata: {name: db-1}, revision: 1}`}
+	foreignRevision := fixture{admin, controllerRevisions, `{apiVersion: apps/v1, kind: ControllerRevision, metadata: {name: db-1}, revision: 1, data: {}}`}
 	stack := fixture{developer, stacks, aStack}
 	labelled := fixture{developer, stacks, `
 apiVersion: pulumi.com/v1
@@ -232,6 +232,10 @@ kind: RoleBinding
 metadata: {name: reviews-test}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: reviews-test}
 subjects: [{kind: User, apiGroup: rbac.authorization.k8s.io, name: ana}]`)
+	awaitRightOn(t, developer(t), here, "review", "towpath.dev", "environments", "test")
+	if may(t, developer(t), here, "review", "towpath.dev", "environments", "prod") {
+		t.Fatal("the fixture grants too much")
+	}
 
 	for name, test := range map[string]struct {
 		namespace, environment, decision string

@@ -70,6 +70,7 @@ func TestGroupsAreStampedWithTheName(t *testing.T) {
 func TestTheControllerCannotReviewForSomebody(t *testing.T) {
 	namespace := team(t)
 	bind(t, namespace, "cluster-admin", "{kind: User, apiGroup: rbac.authorization.k8s.io, name: '"+deploy.ControllerUser+"'}")
+	awaitRight(t, controller(t), namespace, "create", "towpath.dev", "reviews")
 	object := parse(t, aReview)
 	if err := unstructured.SetNestedField(object.Object, "ben", "spec", "reviewer", "username"); err != nil {
 		t.Fatal(err)
