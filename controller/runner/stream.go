@@ -49,6 +49,9 @@ type Result struct {
 	PlanDigest   string            `json:"planDigest,omitempty"`
 	EffectDigest string            `json:"effectDigest,omitempty"`
 	Inputs       map[string]string `json:"inputs,omitempty"`
+	// State is a digest of each resource in the stack's state by URN, to say later
+	// which of them changed (Job.ApprovedState).
+	State map[string]string `json:"state,omitempty"`
 
 	// Outputs of the stack, secrets as "[secret]".
 	Outputs map[string]apiextensionsv1.JSON `json:"outputs,omitempty"`

@@ -44,6 +44,9 @@ const (
 	StackKeyLabel = "towpath.dev/stack-key"
 	// GoldenPathLabel names the golden path of a GoldenPathVersion.
 	GoldenPathLabel = "towpath.dev/golden-path"
+	// LastEditorAnnotation is on a Program or Stack that a person has edited since
+	// the controller last wrote it; admission sets it to the person's user name.
+	LastEditorAnnotation = "towpath.dev/last-editor"
 	// DefaultEnvironment is the environment of a Stack that names none: the
 	// strictest, one approval and never the author's own.
 	DefaultEnvironment = "default"

@@ -1,0 +1,104 @@
+// Package run carries out Runs: it starts a runner for each, follows its stream,
+// and records how it ended. It must not decide whether an operation is allowed:
+// whoever creates a Run has decided.
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"gocloud.dev/blob"
+	"k8s.io/apimachinery/pkg/api/equality"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+
+	v1alpha1 "github.com/towpath-dev/towpath/controller/api/v1alpha1"
+	"github.com/towpath-dev/towpath/controller/runner"
+	"github.com/towpath-dev/towpath/internal/clock"
+)
+
+// follow is how often a running run is looked at. Its stream is a local file.
+const follow = 500 * time.Millisecond
+
+// Reconciler moves Runs from Pending to their end.
+type Reconciler struct {
+	Client client.Client
+	// Live reads past the cache: exclusion must not be decided on old news.
+	Live     client.Reader
+	Launcher runner.Launcher
+	Jobs     *Jobs
+	Blobs    *blob.Bucket
+	Clock    clock.Clock
+	Log      *slog.Logger
+	// Holder names this controller instance.
+	Holder string
+	// Workers bounds how many runs are at work at once; each takes about 0.5 GB.
+	Workers int
+}
+
+// SetupWithManager registers the reconciler.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(mgr).
+		For(&v1alpha1.Run{}).
+		// One worker: exclusion per Pulumi stack is decided here, one run at a time.
+		WithOptions(controller.Options{MaxConcurrentReconciles: 1}).
+		Complete(r)
+}
+
+// Reconcile moves one Run a step closer to its end; status is written once.
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (_ ctrl.Result, err error) {
+	var run v1alpha1.Run
+	if err := r.Live.Get(ctx, req.NamespacedName, &run); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if run.Status.Phase.Done() {
+		return ctrl.Result{}, r.Launcher.Remove(ctx, string(run.UID))
+	}
+	before := run.DeepCopy()
+	after, err := r.advance(ctx, &run)
+	if !equality.Semantic.DeepEqual(before.Status, run.Status) {
+		err = errors.Join(err, r.writeStatus(ctx, before, &run))
+	}
+	if err != nil {
+		return ctrl.Result{}, fmt.Errorf("reconcile run %s: %w", req.NamespacedName, err)
+	}
+	return ctrl.Result{RequeueAfter: after}, nil
+}
+
+// advance returns after how long to look again; 0 when the run is done.
+func (r *Reconciler) advance(ctx context.Context, run *v1alpha1.Run) (time.Duration, error) {
+	seen, err := r.Launcher.Observe(ctx, string(run.UID))
+	if err != nil {
+		return 0, err
+	}
+	switch {
+	case seen.Result != nil && !seen.Alive:
+		return 0, r.finish(ctx, run, seen)
+	case seen.Started && !seen.Alive:
+		return 0, r.lose(ctx, run, seen)
+	case seen.Started:
+		return follow, r.track(ctx, run, seen)
+	case run.Spec.Cancel:
+		r.end(run, v1alpha1.RunInterrupted, "It was cancelled before it began.")
+		return 0, nil
+	case run.Status.Phase == v1alpha1.RunRunning:
+		// The folder is gone under a run that was at work.
+		return 0, r.lose(ctx, run, seen)
+	}
+	if waiting, err := r.queue(ctx, run); err != nil || waiting {
+		return 2 * time.Second, err
+	}
+	return follow, r.start(ctx, run)
+}
+
+func (r *Reconciler) writeStatus(ctx context.Context, before, run *v1alpha1.Run) error {
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := r.Client.Status().Patch(ctx, run, patch); err != nil {
+		return fmt.Errorf("write its status: %w", client.IgnoreNotFound(err))
+	}
+	return nil
+}
