@@ -28,9 +28,6 @@ const (
 	ControllerUser = "system:serviceaccount:" + Namespace + ":" + ControllerServiceAccount
 	// FieldManager owns the fields that Towpath writes.
 	FieldManager = "towpath"
-	// LastEditorAnnotation names who last changed the content of a Program or
-	// Stack. Admission writes it.
-	LastEditorAnnotation = "towpath.dev/last-editor"
 )
 
 // Install puts the kinds, roles and admission policies into the cluster and

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
+	v1alpha1 "github.com/towpath-dev/towpath/controller/api/v1alpha1"
 	"github.com/towpath-dev/towpath/deploy"
 )
 
@@ -119,7 +120,7 @@ func TestLastEditor(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				if diff := cmp.Diff(test.want, got.GetAnnotations()[deploy.LastEditorAnnotation]); diff != "" {
+				if diff := cmp.Diff(test.want, got.GetAnnotations()[v1alpha1.LastEditorAnnotation]); diff != "" {
 					t.Error(diff)
 				}
 			})
