@@ -134,7 +134,7 @@ func (b builder) install(built string, p product) error {
 
 // countPackages returns how many packages a build would compile.
 func (b builder) countPackages(ctx context.Context, m module, packages []string) (int, error) {
-	b.screen.say("Looking at what the %s needs; modules that are missing are downloaded.", m.name)
+	b.screen.say("Looking at what %s needs; modules that are missing are downloaded.", m.name)
 	format := "{{if .Stale}}{{.ImportPath}}{{end}}"
 	out, err := goOutput(ctx, m.folder, append([]string{"list", "-deps", "-f", format}, packages...)...)
 	if err != nil {

@@ -49,8 +49,8 @@ func readModules(source string) ([]module, error) {
 		return nil, err
 	}
 	return []module{
-		{name: "pulumi", folder: filepath.Join(source, "pulumi"), products: pulumiProducts(pulumi)},
-		{name: "control plane", folder: filepath.Join(source, "controlplane"), products: []product{controlPlaneProduct(controlplane)}},
+		{name: "Pulumi", folder: filepath.Join(source, "pulumi"), products: pulumiProducts(pulumi)},
+		{name: "the control plane", folder: filepath.Join(source, "controlplane"), products: []product{controlPlaneProduct(controlplane)}},
 	}, nil
 }
 

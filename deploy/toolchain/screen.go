@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"strings"
 	"sync"
 	"time"
 )
@@ -99,12 +98,10 @@ func (p *progress) String() string {
 	p.mu.Lock()
 	done := p.done
 	p.mu.Unlock()
-	// The estimate is made beforehand; what another build compiles meanwhile is
-	// not compiled here.
-	return strings.Join([]string{
-		fmt.Sprintf("%s: %d of %d packages", p.name, done, max(done, p.total)),
-		p.elapsed(),
-	}, ", ")
+	if done >= p.total {
+		return fmt.Sprintf("%s: linking, %s", p.name, p.elapsed())
+	}
+	return fmt.Sprintf("%s: %d of %d packages, %s", p.name, done, p.total, p.elapsed())
 }
 
 func (p *progress) elapsed() string {
