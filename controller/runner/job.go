@@ -53,6 +53,11 @@ type Job struct {
 	Inputs map[string]string `json:"inputs,omitempty"`
 	// Approved is what an Up must find unchanged; nil for a Preview.
 	Approved *v1alpha1.ApprovedPlan `json:"approved,omitempty"`
+	// ApprovedSteps and ApprovedState are the whole steps of the approved plan and
+	// the Result.State of its preview, if they are still known: the runner uses
+	// them only to say what differs, never to decide.
+	ApprovedSteps []v1alpha1.PlanStep `json:"approvedSteps,omitempty"`
+	ApprovedState map[string]string   `json:"approvedState,omitempty"`
 	// DigestKey keys the HMAC that stands for secrets in digests.
 	DigestKey []byte `json:"digestKey"`
 
