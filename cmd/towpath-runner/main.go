@@ -137,7 +137,7 @@ func readJob(in io.Reader) (*runner.Job, error) {
 func cleanEnvironment(job *runner.Job) error {
 	os.Clearenv()
 	for name, value := range map[string]string{
-		"PATH":           job.Toolchain,
+		"PATH":           "/usr/local/bin:/usr/bin:/bin",
 		"HOME":           job.Dir,
 		"TMPDIR":         job.Dir,
 		"PULUMI_HOME":    job.PulumiHome,

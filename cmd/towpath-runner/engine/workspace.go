@@ -60,7 +60,7 @@ func Environment(job *runner.Job, attach string) []string {
 		env = map[string]string{}
 	}
 	for name, value := range map[string]string{
-		"PATH":                     job.Toolchain + ":/usr/local/bin:/usr/bin:/bin",
+		"PATH":                     "/usr/local/bin:/usr/bin:/bin",
 		"HOME":                     dir,
 		"TMPDIR":                   filepath.Join(dir, tempDir),
 		"LANG":                     "C.UTF-8",
