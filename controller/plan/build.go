@@ -23,17 +23,35 @@ func Build(events []Event) (Plan, error) {
 		return Plan{}, err
 	}
 	b := builder{resources: map[string]*resource{}, sides: map[string]*side{}}
+	unknown := notYetKnown(decoded)
 	for _, e := range decoded {
 		switch {
 		case e.Pre != nil:
-			b.step(e.Pre.Metadata)
+			b.step(withUnknowns(*e.Pre, unknown))
 		case e.Out != nil:
-			b.outcome(e.Out.Metadata)
+			b.outcome(withUnknowns(*e.Out, unknown))
 		}
 	}
 	p := b.plan()
 	p.EffectDigest = effectDigest(decoded)
 	return p, nil
+}
+
+// withUnknowns returns what a step event says, with the values that a preview
+// made up marked as unknown.
+func withUnknowns(e stepEvent, unknown func(string) string) metadata {
+	m := e.Metadata
+	if e.Planning && m.New != nil && m.Op != opSame {
+		after := *m.New
+		after.Inputs, _ = settled(after.Inputs, unknown).(map[string]any)
+		m.New = &after
+	}
+	if e.Planning && m.New != nil && m.Type == stackType {
+		after := *m.New
+		after.Outputs, _ = settled(after.Outputs, unknown).(map[string]any)
+		m.New = &after
+	}
+	return m
 }
 
 // resource gathers what the engine says about one URN.

@@ -311,3 +311,44 @@ func TestBuildSurvivesAParentCycle(t *testing.T) {
 		}
 	}
 }
+
+func TestBuildMarksWhatAPreviewMadeUp(t *testing.T) {
+	t.Parallel()
+	named := sampleStep{
+		op: opCreate, urn: configURN,
+		new:     props{"metadata": props{"name": "settings-1234beef", "namespace": "shop", "annotations": props{"pulumi.com/autonamed": "true"}}},
+		newOuts: props{"metadata": props{"uid": "6dfdc609-48b2-42a0-966e-685002eae118"}, "spec": props{"clusterIP": "10.0.0.0"}},
+	}
+	consumer := sampleStep{op: opCreate, urn: otherURN, new: props{
+		"name": "uses settings-1234beef", "uid": "6dfdc609-48b2-42a0-966e-685002eae118", "url": "http://10.0.0.0:80", "cidr": "10.0.0.0/8",
+	}}
+	values := func(events []Event) map[string]string {
+		p, err := Build(events)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := map[string]string{"object": p.Steps[1].Object}
+		for _, c := range p.Steps[0].Changes {
+			out[c.Path] = string(c.New.Raw)
+		}
+		return out
+	}
+	events := []Event{named.pre(t), named.out(t), consumer.pre(t), consumer.out(t)}
+	want := map[string]string{
+		"object": "shop/settings-[unknown]", "name": `"uses settings-[unknown]"`, "uid": `"[unknown]"`,
+		"url": `"http://[unknown]:80"`, "cidr": `"10.0.0.0/8"`,
+	}
+	if d := cmp.Diff(want, values(events)); d != "" {
+		t.Errorf("preview (-want +got):\n%s", d)
+	}
+	for i, event := range events {
+		events[i] = Event(strings.Replace(string(event), `"planning":true`, `"planning":false`, 1))
+	}
+	want = map[string]string{
+		"object": "shop/settings-1234beef", "name": `"uses settings-1234beef"`, "uid": `"6dfdc609-48b2-42a0-966e-685002eae118"`,
+		"url": `"http://10.0.0.0:80"`, "cidr": `"10.0.0.0/8"`,
+	}
+	if d := cmp.Diff(want, values(events)); d != "" {
+		t.Errorf("apply (-want +got):\n%s", d)
+	}
+}

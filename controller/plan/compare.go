@@ -126,14 +126,11 @@ func stepsByURN(steps []v1alpha1.PlanStep) map[stepKey]v1alpha1.PlanStep {
 // compareChanges compares two steps of one kind property by property.
 func compareChanges(approved, now v1alpha1.PlanStep) []string {
 	was, is := changesByPath(approved), changesByPath(now)
-	generated := approved.Kind != v1alpha1.StepUpdate && isAutonamed(was) && isAutonamed(is)
 	var out []string
 	for _, p := range unionKeys(was, is) {
 		a, had := was[p]
 		b, has := is[p]
 		switch {
-		case generated && p == "metadata.name":
-			// A generated name is another one in every preview.
 		case !had && approved.Omitted > 0, !has && now.Omitted > 0:
 			// It may be among those that were left out.
 		case !had:
@@ -159,11 +156,6 @@ func changesByPath(step v1alpha1.PlanStep) map[string]v1alpha1.PropertyChange {
 		out[change.Path] = change
 	}
 	return out
-}
-
-func isAutonamed(changes map[string]v1alpha1.PropertyChange) bool {
-	change := changes[`metadata.annotations["pulumi.com/autonamed"]`]
-	return change.New != nil && string(change.New.Raw) == `"true"`
 }
 
 func difference(step v1alpha1.PlanStep, detail string) v1alpha1.Difference {

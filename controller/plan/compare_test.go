@@ -58,11 +58,6 @@ func TestCompareSteps(t *testing.T) {
 	replicas := func(old, now string) v1alpha1.PropertyChange {
 		return v1alpha1.PropertyChange{Path: "spec.replicas", Old: jsonOf(old), New: jsonOf(now)}
 	}
-	autonamed := func(name string) v1alpha1.PlanStep {
-		return deploy(v1alpha1.StepCreate,
-			v1alpha1.PropertyChange{Path: `metadata.annotations["pulumi.com/autonamed"]`, New: jsonOf(`"true"`)},
-			v1alpha1.PropertyChange{Path: "metadata.name", New: jsonOf(name)})
-	}
 	cut := deploy(v1alpha1.StepUpdate)
 	cut.Omitted = 2
 	const long = 400
@@ -74,7 +69,6 @@ func TestCompareSteps(t *testing.T) {
 			approved: []v1alpha1.PlanStep{deploy(v1alpha1.StepUpdate, replicas("1", "2"))},
 			now:      []v1alpha1.PlanStep{deploy(v1alpha1.StepUpdate, replicas("1", "2"))},
 		},
-		"a new name was generated": {approved: []v1alpha1.PlanStep{autonamed(`"a-1"`)}, now: []v1alpha1.PlanStep{autonamed(`"a-2"`)}},
 		"another kind of step": {
 			approved: []v1alpha1.PlanStep{deploy(v1alpha1.StepUpdate)},
 			now:      []v1alpha1.PlanStep{deploy(v1alpha1.StepReplace)},

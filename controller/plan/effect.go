@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // EffectDigest is sha256:<hex> over what the events say will happen, in a
@@ -66,17 +65,33 @@ type canonicalSide struct {
 }
 
 func effectDigest(events []event) string {
-	names := madeUp(events).replacer()
+	names := madeUp(events).canonical().Replace
 	steps := []json.RawMessage{}
+	add := func(m metadata) {
+		if step, ok := canonical(m, names); ok {
+			steps = append(steps, encode(step))
+		}
+	}
+	refreshing := map[string]bool{}
 	var outputs any
 	for _, e := range events {
 		switch {
 		case e.Pre != nil:
-			if step, ok := canonical(e.Pre.Metadata, names); ok {
-				steps = append(steps, encode(step))
+			add(e.Pre.Metadata)
+			if e.Pre.Metadata.Op == opRefresh {
+				refreshing[e.Pre.Metadata.URN] = true
 			}
-		case e.Out != nil && e.Out.Metadata.Type == stackType && e.Out.Metadata.New != nil:
-			outputs = settled(e.Out.Metadata.New.Outputs, names)
+		case e.Out != nil:
+			m := e.Out.Metadata
+			if m.Type == stackType && m.New != nil {
+				outputs = settled(m.New.Outputs, names)
+			}
+		}
+	}
+	for _, e := range events {
+		// What a refresh finds is known only at its end.
+		if e.Out != nil && refreshing[e.Out.Metadata.URN] {
+			add(e.Out.Metadata)
 		}
 	}
 	slices.SortFunc(steps, func(a, b json.RawMessage) int { return cmp.Compare(string(a), string(b)) })
@@ -85,19 +100,28 @@ func effectDigest(events []event) string {
 
 // madeUp finds the texts that only this preview knows.
 func madeUp(events []event) volatile {
+	t := dryRunTexts(events)
+	for _, e := range events {
+		if e.Pre != nil && creates(e.Pre.Metadata.Op) {
+			t.autonamed(e.Pre.Metadata.URN, e.Pre.Metadata.after().Inputs)
+		}
+	}
+	return t
+}
+
+// dryRunTexts finds what the API server made up.
+func dryRunTexts(events []event) volatile {
 	t := volatile{}
 	for _, e := range events {
+		if e.Out == nil {
+			continue
+		}
+		m := e.Out.Metadata
 		switch {
-		case e.Pre != nil && e.Pre.Metadata.New != nil && creates(e.Pre.Metadata.Op):
-			t.autonamed(e.Pre.Metadata.URN, e.Pre.Metadata.New.Inputs)
-		case e.Out != nil && e.Out.Metadata.New != nil:
-			m := e.Out.Metadata
-			switch {
-			case creates(m.Op):
-				t.dryRun(m.URN, m.New.Inputs, nil, m.New.Outputs)
-			case m.Op == opUpdate:
-				t.dryRun(m.URN, m.New.Inputs, m.before().Outputs, m.New.Outputs)
-			}
+		case creates(m.Op):
+			t.dryRun(m.URN, m.after().Inputs, nil, m.after().Outputs)
+		case m.Op == opUpdate:
+			t.dryRun(m.URN, m.after().Inputs, m.before().Outputs, m.after().Outputs)
 		}
 	}
 	return t
@@ -107,7 +131,7 @@ func creates(op string) bool { return op == opCreate || op == opCreateReplacemen
 
 // canonical returns a step in canonical form. A resource that stays as it is has
 // no effect, unless one of its options changes.
-func canonical(m metadata, names *strings.Replacer) (canonicalStep, bool) {
+func canonical(m metadata, names func(string) string) (canonicalStep, bool) {
 	before, after := canonicalSideOf(m.Old, names), canonicalSideOf(m.New, names)
 	if m.Op == opSame && string(encode(before)) == string(encode(after)) {
 		return canonicalStep{}, false
@@ -126,7 +150,7 @@ func canonical(m metadata, names *strings.Replacer) (canonicalStep, bool) {
 	}, true
 }
 
-func canonicalSideOf(s *side, names *strings.Replacer) *canonicalSide {
+func canonicalSideOf(s *side, names func(string) string) *canonicalSide {
 	if s == nil {
 		return nil
 	}
@@ -145,12 +169,12 @@ func canonicalSideOf(s *side, names *strings.Replacer) *canonicalSide {
 	}
 }
 
-// settled returns a value with made-up texts replaced, and every secret as the
-// same mark.
-func settled(v any, names *strings.Replacer) any {
+// settled returns a value with its texts renamed, and every secret as the same
+// mark.
+func settled(v any, names func(string) string) any {
 	switch v := v.(type) {
 	case string:
-		return names.Replace(v)
+		return names(v)
 	case []any:
 		out := make([]any, len(v))
 		for i, item := range v {

@@ -104,3 +104,15 @@ func TestEffectDigestSeesEveryEffect(t *testing.T) {
 		t.Error("an unreadable event does not change the digest")
 	}
 }
+
+func TestEffectDigestSeesWhatARefreshFinds(t *testing.T) {
+	t.Parallel()
+	refresh := sampleStep{op: opRefresh, urn: configURN, old: settings(nil), new: settings(nil)}
+	find := func(value string) string {
+		found := sampleStep{op: opUpdate, urn: configURN, old: settings(nil), new: settings(props{"a": value})}
+		return EffectDigest([]Event{refresh.pre(t), found.out(t)})
+	}
+	if find("1") == find("2") {
+		t.Error("different drift has the same digest")
+	}
+}

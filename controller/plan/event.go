@@ -38,6 +38,8 @@ type event struct {
 
 type stepEvent struct {
 	Metadata metadata `json:"metadata"`
+	// Planning is set by previews, whose values may be made up.
+	Planning bool `json:"planning"`
 }
 
 // metadata is apitype.StepEventMetadata.

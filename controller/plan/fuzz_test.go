@@ -68,7 +68,7 @@ func FuzzStateFingerprint(f *testing.F) {
 	f.Add(export(1, `"one"`, "3", "100"))
 	f.Add([]byte(`{"deployment":{"resources":[null,{"urn":7,"inputs":[]}],"pending_operations":[{}]}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		core, strict, err := StateFingerprint(data, []byte("key"), cipher)
+		core, strict, err := StateFingerprint(data, []byte("key"), plainly)
 		if err != nil {
 			return
 		}

@@ -130,8 +130,8 @@ func jsonOf(text string) *apiextensionsv1.JSON {
 	return &apiextensionsv1.JSON{Raw: []byte(text)}
 }
 
-// cipher is a secrets manager for tests: the plaintext stands behind a nonce.
-func cipher(ciphertext string) (string, error) {
+// plainly is a secrets manager for tests: the plaintext stands behind a nonce.
+func plainly(ciphertext string) (string, error) {
 	var nonce int
 	var plaintext string
 	if _, err := fmt.Sscanf(ciphertext, "v1:%d:%q", &nonce, &plaintext); err != nil {

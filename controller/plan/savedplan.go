@@ -36,7 +36,7 @@ func SavedPlanDigest(planFile, key []byte, decrypt Decrypt) (string, error) {
 	if saved.Resources == nil {
 		return "", errors.New("read plan file: it has no resource plans")
 	}
-	s, err := newSealer(key, decrypt, saved.madeUp().replacer())
+	s, err := newSealer(key, decrypt, saved.madeUp().canonical())
 	if err != nil {
 		return "", fmt.Errorf("digest plan file: %w", err)
 	}

@@ -47,7 +47,7 @@ func TestSavedPlanDigest(t *testing.T) {
 	key := []byte("key of the stack")
 	digest := func(t *testing.T, file, key []byte) string {
 		t.Helper()
-		got, err := SavedPlanDigest(file, key, cipher)
+		got, err := SavedPlanDigest(file, key, plainly)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,9 +87,9 @@ func TestSavedPlanDigestRefuses(t *testing.T) {
 		decrypt Decrypt
 		is      error
 	}{
-		"what is not JSON":            {file: []byte("plan"), key: []byte("k"), decrypt: cipher},
-		"what is not a plan":          {file: []byte("{}"), key: []byte("k"), decrypt: cipher},
-		"an empty key":                {file: good, decrypt: cipher},
+		"what is not JSON":            {file: []byte("plan"), key: []byte("k"), decrypt: plainly},
+		"what is not a plan":          {file: []byte("{}"), key: []byte("k"), decrypt: plainly},
+		"an empty key":                {file: good, decrypt: plainly},
 		"secrets without a decrypter": {file: good, key: []byte("k")},
 		"a wrong passphrase": {
 			file: good, key: []byte("k"), decrypt: func(string) (string, error) { return "", broken }, is: broken,

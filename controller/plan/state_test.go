@@ -33,7 +33,7 @@ type fingerprints struct{ core, strict string }
 
 func fingerprintsOf(t *testing.T, export []byte) fingerprints {
 	t.Helper()
-	core, strict, err := StateFingerprint(export, []byte("key"), cipher)
+	core, strict, err := StateFingerprint(export, []byte("key"), plainly)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,11 +95,11 @@ func TestStateFingerprintRefusesWhatIsNotAnExport(t *testing.T) {
 		"a list":      "[]",
 		"other types": `{"deployment": {"resources": {}}}`,
 	} {
-		if _, _, err := StateFingerprint([]byte(export), []byte("key"), cipher); err == nil {
+		if _, _, err := StateFingerprint([]byte(export), []byte("key"), plainly); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if _, _, err := StateFingerprint(nil, nil, cipher); err == nil {
+	if _, _, err := StateFingerprint(nil, nil, plainly); err == nil {
 		t.Error("an empty key is accepted")
 	}
 }
@@ -107,7 +107,7 @@ func TestStateFingerprintRefusesWhatIsNotAnExport(t *testing.T) {
 func TestStateResourcesNameWhatChanged(t *testing.T) {
 	t.Parallel()
 	resources := func(export []byte) map[string]string {
-		got, err := StateResources(export, []byte("key"), cipher)
+		got, err := StateResources(export, []byte("key"), plainly)
 		if err != nil {
 			t.Fatal(err)
 		}

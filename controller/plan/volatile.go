@@ -9,8 +9,16 @@ import (
 )
 
 // volatile maps texts that the engine or a dry run made up for one preview to
-// names that are the same in every preview.
-type volatile map[string]string
+// what stands in their place.
+type volatile map[string]standIn
+
+// standIn replaces a made-up text.
+type standIn struct {
+	// canonical is the same in every preview and differs from resource to resource.
+	canonical string
+	// shown is for people: what they would approve is not what will be.
+	shown string
+}
 
 // shortest is the least length of a made-up text; anything shorter might be in
 // other values by chance.
@@ -22,7 +30,7 @@ var (
 	autoname = regexp.MustCompile(`^(.*[^0-9a-z])[0-9a-z]{4,}$`)
 	// dryRunField names properties that the API server fills in anew in each dry
 	// run.
-	dryRunField = regexp.MustCompile(`(^|\.)(uid|creationTimestamp|resourceVersion|time|manager|clusterIP|clusterIPs\[\d+\]|__fieldManager)$`)
+	dryRunField = regexp.MustCompile(`(^|\.)(uid|creationTimestamp|resourceVersion|time|manager|__fieldManager)$`)
 	// timeField is shared by objects that are made in the same second, so its
 	// name cannot tell whose it is.
 	timeField = regexp.MustCompile(`(creationTimestamp|time)$`)
@@ -35,7 +43,7 @@ func (t volatile) autonamed(urn string, inputs map[string]any) {
 	}
 	name := textAt(inputs, "metadata", "name")
 	if parts := autoname.FindStringSubmatch(name); parts != nil && len(name) >= shortest {
-		t.learn(name, "<autoname "+parts[1]+" of "+urn+">")
+		t.learn(name, standIn{"<autoname " + parts[1] + " of " + urn + ">", parts[1] + unknownText})
 	}
 }
 
@@ -55,29 +63,39 @@ func (t volatile) dryRun(urn string, inputs, before, outputs map[string]any) {
 				return
 			}
 			if timeField.MatchString(name) {
-				t.learn(text, "<time of a dry run>")
+				t.learn(text, standIn{"<time of a dry run>", unknownText})
 				return
 			}
-			t.learn(text, "<"+name+" of "+urn+">")
+			t.learn(text, standIn{"<" + name + " of " + urn + ">", unknownText})
 		})
 	}
 }
 
 // learn keeps the smallest name, so that the order of events does not matter.
-func (t volatile) learn(text, name string) {
-	if known, ok := t[text]; !ok || name < known {
-		t[text] = name
+func (t volatile) learn(text string, with standIn) {
+	if known, ok := t[text]; !ok || with.canonical < known.canonical {
+		t[text] = with
 	}
 }
 
-// replacer puts the names in the place of the texts, the longest first.
-func (t volatile) replacer() *strings.Replacer {
+// canonical puts names in the place of the texts.
+func (t volatile) canonical() *strings.Replacer {
+	return t.replacer(func(s standIn) string { return s.canonical })
+}
+
+// shown says of the texts that they are not known yet.
+func (t volatile) shown() *strings.Replacer {
+	return t.replacer(func(s standIn) string { return s.shown })
+}
+
+// replacer replaces the longest texts first: one may be part of another.
+func (t volatile) replacer(with func(standIn) string) *strings.Replacer {
 	texts := slices.SortedFunc(maps.Keys(t), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
 	})
 	pairs := make([]string, 0, 2*len(texts))
 	for _, text := range texts {
-		pairs = append(pairs, text, t[text])
+		pairs = append(pairs, text, with(t[text]))
 	}
 	return strings.NewReplacer(pairs...)
 }
