@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -10,7 +9,7 @@ import (
 )
 
 func newDevCommand() *cobra.Command {
-	options := dev.Options{Program: os.Args[0], Controller: startController}
+	options := dev.Options{Program: os.Args[0], Controller: runController}
 	command := &cobra.Command{
 		Use:   "dev",
 		Short: "Start Towpath with everything around it on this machine",
@@ -26,10 +25,4 @@ Everything listens on the loopback interface only. State is kept over restarts.`
 	command.Flags().StringVar(&options.Dir, "dir", ".towpath", "folder of all state")
 	command.Flags().StringVar(&options.Toolchain, "toolchain", ".toolchain", "folder of the toolchain that make toolchain builds")
 	return command
-}
-
-// startController runs the controller until ctx is cancelled.
-func startController(ctx context.Context, _ dev.Controller) error {
-	<-ctx.Done()
-	return nil
 }

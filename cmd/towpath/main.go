@@ -47,7 +47,14 @@ func newCommand() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	command.AddCommand(newDevCommand())
+	command.AddCommand(
+		newDevCommand(),
+		newProposeCommand(),
+		newShowCommand(),
+		newApproveCommand(),
+		newRejectCommand(),
+		newLogsCommand(),
+	)
 	return command
 }
 

@@ -12,9 +12,11 @@ import (
 
 	"gocloud.dev/blob"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	v1alpha1 "github.com/towpath-dev/towpath/controller/api/v1alpha1"
 	"github.com/towpath-dev/towpath/controller/runner"
@@ -40,8 +42,22 @@ type Reconciler struct {
 	Workers int
 }
 
+// orphanSweep is how often what deleted Runs left behind is looked for.
+const orphanSweep = time.Minute
+
 // SetupWithManager registers the reconciler.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	err := mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
+		wait.UntilWithContext(ctx, func(ctx context.Context) {
+			if err := r.sweepOrphans(ctx); err != nil && ctx.Err() == nil {
+				r.Log.Error("sweep orphans", "err", err)
+			}
+		}, orphanSweep)
+		return nil
+	}))
+	if err != nil {
+		return fmt.Errorf("add the sweep of orphans: %w", err)
+	}
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.Run{}).
 		// One worker: exclusion per Pulumi stack is decided here, one run at a time.

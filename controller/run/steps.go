@@ -9,7 +9,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/towpath-dev/towpath/controller/api/v1alpha1"
 	"github.com/towpath-dev/towpath/controller/plan"
@@ -209,10 +208,14 @@ func sentence(doing string) string {
 	return strings.ToUpper(doing[:1]) + doing[1:]
 }
 
-// Orphans ends and removes what is left of runs whose object is gone.
-func (r *Reconciler) Orphans(ctx context.Context, uids []string) error {
+// sweepOrphans ends and removes what is left of runs whose object is gone.
+func (r *Reconciler) sweepOrphans(ctx context.Context) error {
+	uids, err := r.Launcher.Runs(ctx)
+	if err != nil || len(uids) == 0 {
+		return err
+	}
 	var all v1alpha1.RunList
-	if err := r.Live.List(ctx, &all, &client.ListOptions{}); err != nil {
+	if err := r.Live.List(ctx, &all); err != nil {
 		return fmt.Errorf("list runs: %w", err)
 	}
 	known := map[string]bool{}
@@ -229,6 +232,7 @@ func (r *Reconciler) Orphans(ctx context.Context, uids []string) error {
 		if err := r.Launcher.Remove(ctx, uid); err != nil {
 			return err
 		}
+		r.Log.Warn("removed what a deleted run left behind", "uid", uid)
 	}
 	return nil
 }

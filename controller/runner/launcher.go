@@ -21,6 +21,8 @@ type Launcher interface {
 	Interrupt(ctx context.Context, runUID string) error
 	// Sweep ends every process that still carries the run's marker.
 	Sweep(ctx context.Context, runUID string) (ended int, err error)
+	// Runs lists the runs that left something behind.
+	Runs(ctx context.Context) ([]string, error)
 	// Remove deletes what the run left behind, its stream included.
 	Remove(ctx context.Context, runUID string) error
 }

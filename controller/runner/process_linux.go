@@ -218,6 +218,21 @@ func (l *ProcessLauncher) Sweep(ctx context.Context, uid string) (int, error) {
 	return len(ended), fmt.Errorf("sweep run %s: processes do not end", uid)
 }
 
+// Runs implements Launcher.
+func (l *ProcessLauncher) Runs(context.Context) ([]string, error) {
+	entries, err := os.ReadDir(l.Dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("list runs: %w", err)
+	}
+	var uids []string
+	for _, entry := range entries {
+		if runUID.MatchString(entry.Name()) {
+			uids = append(uids, entry.Name())
+		}
+	}
+	return uids, nil
+}
+
 // Remove implements Launcher.
 func (l *ProcessLauncher) Remove(_ context.Context, uid string) error {
 	dir, err := l.dir(uid)

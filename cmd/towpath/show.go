@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1alpha1 "github.com/towpath-dev/towpath/controller/api/v1alpha1"
+	"github.com/towpath-dev/towpath/controller/plan"
+)
+
+func newShowCommand() *cobra.Command {
+	var c caller
+	command := &cobra.Command{
+		Use:   "show CHANGE",
+		Short: "Show a change: the plan for each environment and what it waits for",
+		Long:  "Show a change by its name, or the newest change of a service by the service's name.",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			k, err := c.client()
+			if err != nil {
+				return err
+			}
+			cr, err := c.findChange(command.Context(), k, args[0])
+			if err != nil {
+				return err
+			}
+			return show(command.Context(), k, cr, command.OutOrStdout())
+		},
+	}
+	c.flags(command)
+	return command
+}
+
+// shown is a change with what belongs to it.
+type shown struct {
+	change  v1alpha1.ChangeRequest
+	runs    map[string]v1alpha1.Run
+	reviews []v1alpha1.Review
+}
+
+func show(ctx context.Context, k client.Client, cr *v1alpha1.ChangeRequest, out io.Writer) error {
+	s := shown{change: *cr, runs: map[string]v1alpha1.Run{}}
+	for _, sc := range cr.Status.Stacks {
+		for _, name := range []string{sc.Preview, sc.Apply} {
+			if name == "" {
+				continue
+			}
+			var run v1alpha1.Run
+			err := k.Get(ctx, client.ObjectKey{Namespace: cr.Namespace, Name: name}, &run)
+			if err != nil && !apierrors.IsNotFound(err) {
+				return explain(err, "read run "+name)
+			}
+			s.runs[name] = run
+		}
+	}
+	var reviews v1alpha1.ReviewList
+	if err := k.List(ctx, &reviews, client.InNamespace(cr.Namespace)); err != nil {
+		return explain(err, "read the reviews in "+cr.Namespace)
+	}
+	for _, review := range reviews.Items {
+		if review.Spec.ChangeRequest == cr.Name {
+			s.reviews = append(s.reviews, review)
+		}
+	}
+	slices.SortFunc(s.reviews, func(a, b v1alpha1.Review) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
+	_, err := io.WriteString(out, s.text())
+	return err
+}
+
+// text renders a change for a terminal. Whatever came from people or the cluster
+// is made safe first.
+func (s shown) text() string {
+	var b strings.Builder
+	cr := s.change
+	fmt.Fprintf(&b, "Change %s of service %s, by %s\n", cr.Name, cr.Spec.Service, plan.Sanitize(cr.Spec.Author.Username))
+	if cr.Spec.Description != "" {
+		fmt.Fprintf(&b, "%s\n", plan.Sanitize(cr.Spec.Description))
+	}
+	fmt.Fprintf(&b, "%s. %s\n", cr.Status.Phase, plan.Sanitize(cr.Status.Message))
+	for _, problem := range cr.Status.Problems {
+		fmt.Fprintf(&b, "  %s\n", plan.Sanitize(problem.Path+": "+problem.Message))
+	}
+	for _, sc := range cr.Status.Stacks {
+		s.environment(&b, sc)
+	}
+	return b.String()
+}
+
+func (s shown) environment(b *strings.Builder, sc v1alpha1.StackChange) {
+	fmt.Fprintf(b, "\n== %s: %s\n", sc.Environment, sc.Phase)
+	if w := sc.Waiting; w != nil {
+		fmt.Fprintf(b, "   Waits for %s: %s\n   Who can act: %s. Since %s.\n", strings.ToLower(string(w.Kind)), plan.Sanitize(w.Message), plan.Sanitize(w.Who), w.Since.Format(time.RFC3339))
+	}
+	if sc.Message != "" {
+		fmt.Fprintf(b, "   %s\n", plan.Sanitize(sc.Message))
+	}
+	for _, difference := range sc.Differences {
+		fmt.Fprintf(b, "   Differs: %s: %s\n", plan.Sanitize(difference.What), plan.Sanitize(difference.Detail))
+	}
+	if sc.Approval != nil {
+		fmt.Fprintf(b, "   %s.\n", plan.Sanitize(sc.Approval.Reason))
+	}
+	for _, review := range s.reviews {
+		if string(review.Spec.Environment) == sc.Environment {
+			fmt.Fprintf(b, "   %s\n", reviewText(review))
+		}
+	}
+	if sc.Plan != nil {
+		fmt.Fprintf(b, "   Plan %s (run %s)\n", short(sc.Plan.Digest), sc.Preview)
+		if run := s.runs[sc.Preview]; run.Status.Plan != nil {
+			text := plan.Text(*run.Status.Plan, sc.Plan.Summary)
+			fmt.Fprintf(b, "   %s\n", strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n   "))
+		}
+	}
+	if sc.Apply != "" {
+		run := s.runs[sc.Apply]
+		fmt.Fprintf(b, "   Apply: run %s %s\n", sc.Apply, run.Status.Phase)
+		if sc.Phase == v1alpha1.StackApplied {
+			s.outputs(b, run)
+		}
+	}
+}
+
+func (s shown) outputs(b *strings.Builder, run v1alpha1.Run) {
+	names := make([]string, 0, len(run.Status.Outputs))
+	for name := range run.Status.Outputs {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		fmt.Fprintf(b, "   Output %s = %s\n", plan.Sanitize(name), plan.Sanitize(string(run.Status.Outputs[name].Raw)))
+	}
+}
+
+func reviewText(review v1alpha1.Review) string {
+	text := fmt.Sprintf("%s by %s", review.Spec.Decision, review.Spec.Reviewer.Username)
+	if review.Spec.Comment != "" {
+		text += ": " + review.Spec.Comment
+	}
+	if review.Status.Counts != nil && !*review.Status.Counts && review.Spec.Decision != v1alpha1.Comment {
+		text += " (does not count: " + review.Status.Message + ")"
+	}
+	return plan.Sanitize(text)
+}
+
+// short is a digest for people: enough of it to tell two plans apart.
+func short(digest string) string {
+	hex := strings.TrimPrefix(digest, "sha256:")
+	return hex[:min(12, len(hex))]
+}
