@@ -24,17 +24,16 @@ type standIn struct {
 // other values by chance.
 const shortest = 8
 
-var (
-	// autoname splits a generated name into what the program says and what is
-	// random. Only the random part may go: the rest is the author's choice.
-	autoname = regexp.MustCompile(`^(.*[^0-9a-z])[0-9a-z]{4,}$`)
-	// dryRunField names properties that the API server fills in anew in each dry
-	// run.
-	dryRunField = regexp.MustCompile(`(^|\.)(uid|creationTimestamp|resourceVersion|time|manager|__fieldManager)$`)
-	// timeField is shared by objects that are made in the same second, so its
-	// name cannot tell whose it is.
-	timeField = regexp.MustCompile(`(creationTimestamp|time)$`)
-)
+// autoname splits a generated name into what the program says and what is random.
+// Only the random part may go: the rest is the author's choice.
+var autoname = regexp.MustCompile(`^(.*[^0-9a-z])[0-9a-z]{4,}$`)
+
+// dryRunFields names properties that the API server fills in anew in each dry
+// run, and says whether they are times.
+var dryRunFields = map[string]bool{
+	"uid": false, "resourceVersion": false, "manager": false, "__fieldManager": false,
+	"creationTimestamp": true, "time": true,
+}
 
 // autonamed learns the generated name in the inputs of a resource to be created.
 func (t volatile) autonamed(urn string, inputs map[string]any) {
@@ -55,18 +54,20 @@ func (t volatile) dryRun(urn string, inputs, before, outputs map[string]any) {
 			continue
 		}
 		leaves(path{key}, outputs[key], func(p path, text string) {
-			name := p.String()
-			if len(text) < shortest || text == unknownValue || text == secretText || !dryRunField.MatchString(name) {
+			field, _ := p[len(p)-1].(string)
+			isTime, madeUp := dryRunFields[field]
+			if !madeUp || len(text) < shortest || text == unknownValue || text == secretText {
 				return
 			}
 			if lookup(inputs, p).ok || lookup(before, p).v == any(text) {
 				return
 			}
-			if timeField.MatchString(name) {
+			if isTime {
+				// Objects made in the same second share it: no name can tell whose it is.
 				t.learn(text, standIn{"<time of a dry run>", unknownText})
 				return
 			}
-			t.learn(text, standIn{"<" + name + " of " + urn + ">", unknownText})
+			t.learn(text, standIn{"<" + p.String() + " of " + urn + ">", unknownText})
 		})
 	}
 }
