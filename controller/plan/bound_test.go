@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,25 +53,27 @@ func TestBoundNeverExceedsAndDropsTheHarmlessFirst(t *testing.T) {
 		if len(got.Steps)+int(got.Omitted) != len(p.Steps) {
 			t.Fatalf("limit %d: %d steps and %d omitted of %d", limit, len(got.Steps), got.Omitted, len(p.Steps))
 		}
-		createsDetailed, graveCut := false, false
 		for i, step := range got.Steps {
-			if step.URN != p.Steps[i].URN {
-				t.Fatalf("limit %d: step %d is %s, want %s", limit, i, step.URN, p.Steps[i].URN)
-			}
-			if len(step.Changes)+int(step.Omitted) != len(p.Steps[i].Changes) {
-				t.Fatalf("limit %d: %s has %d changes and %d omitted", limit, step.URN, len(step.Changes), step.Omitted)
-			}
-			if step.Kind == v1alpha1.StepReplace && len(step.Changes) > 0 && step.Omitted > 0 && !step.Changes[0].Replaces {
-				t.Fatalf("limit %d: %s does not say first what forces it", limit, step.URN)
-			}
-			if step.Kind == v1alpha1.StepCreate {
-				createsDetailed = createsDetailed || len(step.Changes) > 1
-			} else {
-				graveCut = graveCut || step.Omitted > 1
-			}
+			checkBounded(t, limit, step, p.Steps[i])
 		}
-		if createsDetailed && graveCut {
+		creates := func(s v1alpha1.PlanStep) bool { return s.Kind == v1alpha1.StepCreate && len(s.Changes) > 1 }
+		graver := func(s v1alpha1.PlanStep) bool { return s.Kind != v1alpha1.StepCreate && s.Omitted > 1 }
+		if slices.ContainsFunc(got.Steps, creates) && slices.ContainsFunc(got.Steps, graver) {
 			t.Fatalf("limit %d: creates have properties while graver steps go without", limit)
 		}
+	}
+}
+
+// checkBounded compares a step of a bounded plan with the whole step.
+func checkBounded(t *testing.T, limit int, got, whole v1alpha1.PlanStep) {
+	t.Helper()
+	if got.URN != whole.URN {
+		t.Fatalf("limit %d: step %s, want %s", limit, got.URN, whole.URN)
+	}
+	if len(got.Changes)+int(got.Omitted) != len(whole.Changes) {
+		t.Fatalf("limit %d: %s has %d changes and %d omitted", limit, got.URN, len(got.Changes), got.Omitted)
+	}
+	if got.Kind == v1alpha1.StepReplace && got.Omitted > 0 && len(got.Changes) > 0 && !got.Changes[0].Replaces {
+		t.Fatalf("limit %d: %s does not say first what forces it", limit, got.URN)
 	}
 }
