@@ -30,10 +30,15 @@ type metadata struct {
 	Type string `json:"type"`
 }
 
+// pendingWarning begins the engine's advice on pending operations, which asks for
+// commands that nobody can run here; the repair says its own.
+const pendingWarning = "Attempting to deploy or update resources with"
+
 // logDiagnostic passes the engine's diagnostics on.
 func (s *session) logDiagnostic(event plan.Event) {
 	var e engineEvent
-	if json.Unmarshal(event, &e) != nil || e.Diagnostic == nil || e.Diagnostic.Ephemeral {
+	if json.Unmarshal(event, &e) != nil || e.Diagnostic == nil || e.Diagnostic.Ephemeral ||
+		strings.HasPrefix(e.Diagnostic.Message, pendingWarning) {
 		return
 	}
 	d := e.Diagnostic

@@ -29,18 +29,23 @@ func (s *session) repair(ctx context.Context) error {
 	if len(s.state.pending) == 0 {
 		return nil
 	}
+	s.warnOfPending()
 	return s.clearPending(ctx)
 }
 
-// clearPending makes the engine forget operations that it believes to be under
-// way. What a create has made meanwhile is adopted by the next apply if the
-// program names the object; one with a generated name is left over, so it is said.
-func (s *session) clearPending(ctx context.Context) error {
-	s.out.Doing("repairing")
+// warnOfPending says what may be left over: an object that the program names is
+// adopted by the next apply, one with a generated name is not.
+func (s *session) warnOfPending() {
 	for _, operation := range s.state.pending {
 		s.out.Logf(stream.Warning, "An apply was interrupted while %s; the engine forgets this operation. "+
 			"If its object exists under a generated name, it has to be deleted by hand.", operation)
 	}
+}
+
+// clearPending makes the engine forget operations that it believes to be under
+// way.
+func (s *session) clearPending(ctx context.Context) error {
+	s.out.Doing("repairing")
 	err := s.unlocked(ctx, func() error {
 		return s.engine.ClearPendingCreates(ctx, func(event plan.Event) { s.logDiagnostic(event) })
 	})

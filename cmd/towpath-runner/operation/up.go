@@ -122,7 +122,7 @@ func (s *session) apply(ctx context.Context, begun *begunApply) runner.Result {
 	}
 	return runner.Result{
 		Phase:        v1alpha1.RunSucceeded,
-		Message:      "Applied: " + applied.Summary.Text + ".",
+		Message:      "Applied: " + outcome(applied.Summary) + ".",
 		Summary:      &applied.Summary,
 		PlanDigest:   s.job.Approved.Digest,
 		EffectDigest: s.job.Approved.EffectDigest,
@@ -155,6 +155,11 @@ func (s *session) settle(ctx context.Context, applied error) error {
 	if killed {
 		return nil
 	}
+	if applied == nil {
+		s.out.Logf(stream.Info, "What the interrupted apply had begun was found and taken over.")
+	} else {
+		s.warnOfPending()
+	}
 	if err := s.clearPending(ctx); err != nil {
 		return err
 	}
@@ -164,7 +169,7 @@ func (s *session) settle(ctx context.Context, applied error) error {
 
 // stopped is the result of an apply that did not come to its end.
 func (s *session) stopped(err error, before *state, begun *begunApply) runner.Result {
-	changes := plan.CompareStateResources(before.resources, s.state.resources)
+	changes := plan.CompareStateResources(effective(before.resources), effective(s.state.resources))
 	for i := range changes {
 		changes[i].Detail = strings.Replace(changes[i].Detail, " after the plan was made", " by this apply", 1)
 	}
@@ -208,6 +213,30 @@ func (s *session) stopped(err error, before *state, begun *begunApply) runner.Re
 		result.Message = "The apply failed: " + end(failure.Message) + " " + touched
 	}
 	return result
+}
+
+// effective leaves out the Stack and providers, which are no one's resources.
+func effective(resources map[string]string) map[string]string {
+	rest := maps.Clone(resources)
+	maps.DeleteFunc(rest, func(urn, _ string) bool { return strings.Contains(urn, "::pulumi:") })
+	return rest
+}
+
+// outcome is a summary of what was done.
+func outcome(s v1alpha1.PlanSummary) string {
+	var parts []string
+	for _, part := range []struct {
+		n    int32
+		word string
+	}{{s.Create, "created"}, {s.Update, "updated"}, {s.Replace, "replaced"}, {s.Delete, "deleted"}} {
+		if part.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.word))
+		}
+	}
+	if len(parts) == 0 {
+		return "nothing had to change"
+	}
+	return strings.Join(parts, ", ")
 }
 
 func counted(n int, what string) string {
