@@ -37,6 +37,7 @@ func Validate(spec pulumiv1.ProgramSpec, catalogue Catalogue) []v1alpha1.Problem
 		v.add("resources", "The Program has no resources: add at least one golden path instance.")
 	}
 	v.names()
+	v.confine()
 	v.packages()
 	v.types()
 	v.inputs()
@@ -270,7 +271,8 @@ func ValidateConfig(spec pulumiv1.ProgramSpec, proposal v1alpha1.EnvironmentProp
 	declared := orNothing(sortedKeys(spec.Configuration))
 	for _, key := range sortedKeys(proposal.Config) {
 		if strings.Contains(key, ":") {
-			continue // a provider's own config, as in kubernetes:namespace
+			add("config."+key, "%q is config of a provider, which is for the environment to say.", key)
+			continue
 		}
 		declaration, ok := spec.Configuration[key]
 		if !ok {
@@ -282,7 +284,7 @@ func ValidateConfig(spec pulumiv1.ProgramSpec, proposal v1alpha1.EnvironmentProp
 		}
 	}
 	for _, key := range sortedKeys(proposal.SecretsRef) {
-		if _, ok := spec.Configuration[key]; !ok && !strings.Contains(key, ":") {
+		if _, ok := spec.Configuration[key]; !ok {
 			add("secretsRef."+key, "The Program declares no configuration %q; it declares %s.", key, declared)
 		}
 		if _, twice := proposal.Config[key]; twice {
