@@ -25,6 +25,7 @@ type Component struct {
 
 	name     string
 	text     string
+	document *yaml.Node
 	defaults map[string]*yaml.Node
 	rules    rules
 }
@@ -92,8 +93,12 @@ func ParseComponent(text string) (*Component, error) {
 		Token:    file.Name + ":index:" + components[0].key,
 		name:     components[0].key,
 		text:     text,
+		document: &yaml.Node{},
 		defaults: map[string]*yaml.Node{},
 		rules:    file.Towpath,
+	}
+	if err := yaml.Unmarshal([]byte(text), c.document); err != nil {
+		return nil, fmt.Errorf("parse YAML: %w", err)
 	}
 	// Decoding a node checks no unknown keys, so its text is decoded again.
 	declText, err := yaml.Marshal(components[0].value)
@@ -208,10 +213,7 @@ func (c *Component) checkRules() error {
 		for i, name := range switches {
 			on[name] = combination&(1<<i) != 0
 		}
-		_, decl, err := c.tree()
-		if err != nil {
-			return err
-		}
+		_, decl := c.tree()
 		if err := c.apply(decl, func(name string) bool { return on[name] }, nil); err != nil {
 			return err
 		}
@@ -266,13 +268,9 @@ func (c *Component) checkReferences(decl *yaml.Node) error {
 	return check(decl)
 }
 
-// tree parses the component anew, for a caller that changes it, and returns the
-// whole document and the component's own node.
-func (c *Component) tree() (document, decl *yaml.Node, err error) {
-	document = &yaml.Node{}
-	if err := yaml.Unmarshal([]byte(c.text), document); err != nil {
-		return nil, nil, fmt.Errorf("parse the component: %w", err)
-	}
-	decl = child(child(document.Content[0], "components"), c.name)
-	return document, decl, nil
+// tree copies the component, for a caller that changes it, and returns the whole
+// document and the component's own node.
+func (c *Component) tree() (document, decl *yaml.Node) {
+	document = clone(c.document)
+	return document, child(child(document.Content[0], "components"), c.name)
 }

@@ -30,9 +30,6 @@ type exampleFile struct {
 	Plan   map[string]string    `yaml:"plan"`
 }
 
-// SecretConfig is the config value that examples give secret inputs from.
-const SecretConfig = "${password}"
-
 func loadExamples(dir fs.FS, version v1alpha1.GoldenPathVersion) ([]Example, error) {
 	files, err := fs.Glob(dir, path.Join(examplesDir, "*.yaml"))
 	if err != nil {

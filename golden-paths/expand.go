@@ -36,10 +36,7 @@ var envName = regexp.MustCompile(`^[-._A-Za-z0-9]+$`)
 // env inputs are looked at; values stay expressions, so that secrets and
 // dependencies are kept.
 func (c *Component) Expand(instance string, inputs map[string]any) (string, error) {
-	document, decl, err := c.tree()
-	if err != nil {
-		return "", err
-	}
+	document, decl := c.tree()
 	for _, name := range slices.Sorted(maps.Keys(inputs)) {
 		if _, ok := c.input(name); !ok {
 			return "", fmt.Errorf("%s has no input %q", c.Package, name)

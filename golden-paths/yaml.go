@@ -112,6 +112,16 @@ func ensureMapping(node *yaml.Node, key string) *yaml.Node {
 	return made
 }
 
+// clone copies a node with all that is below it.
+func clone(node *yaml.Node) *yaml.Node {
+	made := *node
+	made.Content = make([]*yaml.Node, len(node.Content))
+	for i, content := range node.Content {
+		made.Content[i] = clone(content)
+	}
+	return &made
+}
+
 func textNode(text string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text, Style: yaml.DoubleQuotedStyle}
 }
