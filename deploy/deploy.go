@@ -59,7 +59,10 @@ func Install(ctx context.Context, config *rest.Config, progress func(string)) er
 	if _, err := applyAll(ctx, applier, "admission/canary", map[string]string{"${version}": version}); err != nil {
 		return err
 	}
-	return awaitEnforced(ctx, applier, version)
+	if err := awaitEnforced(ctx, applier, version); err != nil {
+		return err
+	}
+	return awaitMutable(ctx, applier)
 }
 
 // applyAll applies the built-in manifests in dir and returns what is stored.
