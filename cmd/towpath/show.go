@@ -14,15 +14,18 @@ import (
 
 	v1alpha1 "github.com/towpath-dev/towpath/controller/api/v1alpha1"
 	"github.com/towpath-dev/towpath/controller/plan"
+	"github.com/towpath-dev/towpath/internal/fault"
 )
 
 func newShowCommand() *cobra.Command {
 	var c caller
 	command := &cobra.Command{
-		Use:   "show CHANGE",
+		Use:   "show CHANGE [ENVIRONMENT]",
 		Short: "Show a change: the plan for each environment and what it waits for",
-		Long:  "Show a change by its name, or the newest change of a service by the service's name.",
-		Args:  cobra.ExactArgs(1),
+		Long: `Show a change by its name, or the newest change of a service by the service's
+name. With an environment, its plan is shown to the last property; without, what
+is created is only named.`,
+		Args: cobra.RangeArgs(1, 2),
 		RunE: func(command *cobra.Command, args []string) error {
 			k, err := c.client()
 			if err != nil {
@@ -32,7 +35,14 @@ func newShowCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return show(command.Context(), k, cr, command.OutOrStdout())
+			only := ""
+			if len(args) == 2 {
+				only = args[1]
+				if !slices.ContainsFunc(cr.Status.Stacks, func(sc v1alpha1.StackChange) bool { return sc.Environment == only }) {
+					return fault.New(fault.NotFound, nil, "The change does not go to %q: %s.", only, cr.Status.Progress)
+				}
+			}
+			return show(command.Context(), k, cr, only, command.OutOrStdout())
 		},
 	}
 	c.flags(command)
@@ -44,10 +54,12 @@ type shown struct {
 	change  v1alpha1.ChangeRequest
 	runs    map[string]v1alpha1.Run
 	reviews []v1alpha1.Review
+	// only names the one environment to show, in full; "" shows all, in brief.
+	only string
 }
 
-func show(ctx context.Context, k client.Client, cr *v1alpha1.ChangeRequest, out io.Writer) error {
-	s := shown{change: *cr, runs: map[string]v1alpha1.Run{}}
+func show(ctx context.Context, k client.Client, cr *v1alpha1.ChangeRequest, only string, out io.Writer) error {
+	s := shown{change: *cr, only: only, runs: map[string]v1alpha1.Run{}}
 	for _, sc := range cr.Status.Stacks {
 		for _, name := range []string{sc.Preview, sc.Apply} {
 			if name == "" {
@@ -89,7 +101,9 @@ func (s shown) text() string {
 		fmt.Fprintf(&b, "  %s\n", plan.Sanitize(problem.Path+": "+problem.Message))
 	}
 	for _, sc := range cr.Status.Stacks {
-		s.environment(&b, sc)
+		if s.only == "" || s.only == sc.Environment {
+			s.environment(&b, sc)
+		}
 	}
 	return b.String()
 }
@@ -116,7 +130,7 @@ func (s shown) environment(b *strings.Builder, sc v1alpha1.StackChange) {
 	if sc.Plan != nil {
 		fmt.Fprintf(b, "   Plan %s (run %s)\n", short(sc.Plan.Digest), sc.Preview)
 		if run := s.runs[sc.Preview]; run.Status.Plan != nil {
-			text := plan.Text(*run.Status.Plan, sc.Plan.Summary)
+			text := plan.Text(s.brief(*run.Status.Plan), sc.Plan.Summary)
 			fmt.Fprintf(b, "   %s\n", strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n   "))
 		}
 	}
@@ -127,6 +141,21 @@ func (s shown) environment(b *strings.Builder, sc v1alpha1.StackChange) {
 			s.outputs(b, run)
 		}
 	}
+}
+
+// brief leaves out the properties of what is created, unless one environment is
+// asked for: nothing was there before that they could be compared with.
+func (s shown) brief(p v1alpha1.RunPlan) v1alpha1.RunPlan {
+	if s.only != "" {
+		return p
+	}
+	p.Steps = slices.Clone(p.Steps)
+	for i := range p.Steps {
+		if p.Steps[i].Kind == v1alpha1.StepCreate {
+			p.Steps[i].Changes, p.Steps[i].Omitted = nil, 0
+		}
+	}
+	return p
 }
 
 func (s shown) outputs(b *strings.Builder, run v1alpha1.Run) {

@@ -74,11 +74,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (_ ctrl.Re
 	if run.Status.Phase.Done() {
 		return ctrl.Result{}, r.Launcher.Remove(ctx, string(run.UID))
 	}
-	before := run.DeepCopy()
-	after, err := r.advance(ctx, &run)
-	if !equality.Semantic.DeepEqual(before.Status, run.Status) {
-		err = errors.Join(err, r.writeStatus(ctx, before, &run))
-	}
+	l := &look{Run: &run, stored: run.DeepCopy()}
+	after, err := r.advance(ctx, l)
+	err = errors.Join(err, r.writeStatus(ctx, l))
 	if err != nil {
 		return ctrl.Result{}, fmt.Errorf("reconcile run %s: %w", req.NamespacedName, err)
 	}
@@ -86,35 +84,46 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (_ ctrl.Re
 }
 
 // advance returns after how long to look again; 0 when the run is done.
-func (r *Reconciler) advance(ctx context.Context, run *v1alpha1.Run) (time.Duration, error) {
+func (r *Reconciler) advance(ctx context.Context, run *look) (time.Duration, error) {
 	seen, err := r.Launcher.Observe(ctx, string(run.UID))
 	if err != nil {
 		return 0, err
 	}
 	switch {
 	case seen.Result != nil && !seen.Alive:
-		return 0, r.finish(ctx, run, seen)
+		return 0, r.finish(ctx, run.Run, seen)
 	case seen.Started && !seen.Alive:
-		return 0, r.lose(ctx, run, seen)
+		return 0, r.lose(ctx, run.Run, seen)
 	case seen.Started:
-		return follow, r.track(ctx, run, seen)
+		return follow, r.track(ctx, run.Run, seen)
 	case run.Spec.Cancel:
-		r.end(run, v1alpha1.RunInterrupted, "It was cancelled before it began.")
+		r.end(run.Run, v1alpha1.RunInterrupted, "It was cancelled before it began.")
 		return 0, nil
 	case run.Status.Phase == v1alpha1.RunRunning:
 		// The folder is gone under a run that was at work.
-		return 0, r.lose(ctx, run, seen)
+		return 0, r.lose(ctx, run.Run, seen)
 	}
-	if waiting, err := r.queue(ctx, run); err != nil || waiting {
+	if waiting, err := r.queue(ctx, run.Run); err != nil || waiting {
 		return 2 * time.Second, err
 	}
 	return follow, r.start(ctx, run)
 }
 
-func (r *Reconciler) writeStatus(ctx context.Context, before, run *v1alpha1.Run) error {
-	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := r.Client.Status().Patch(ctx, run, patch); err != nil {
+// look is one look at a run: the run, and how it is stored.
+type look struct {
+	*v1alpha1.Run
+	stored *v1alpha1.Run
+}
+
+// writeStatus stores the run's status if it has changed.
+func (r *Reconciler) writeStatus(ctx context.Context, l *look) error {
+	if equality.Semantic.DeepEqual(l.stored.Status, l.Run.Status) {
+		return nil
+	}
+	patch := client.MergeFromWithOptions(l.stored, client.MergeFromWithOptimisticLock{})
+	if err := r.Client.Status().Patch(ctx, l.Run, patch); err != nil {
 		return fmt.Errorf("write its status: %w", client.IgnoreNotFound(err))
 	}
+	l.stored = l.Run.DeepCopy()
 	return nil
 }

@@ -79,10 +79,10 @@ func earlier(a, b v1alpha1.Run) bool {
 	return a.Namespace+"/"+a.Name < b.Namespace+"/"+b.Name
 }
 
-func (r *Reconciler) start(ctx context.Context, run *v1alpha1.Run) error {
-	job, err := r.Jobs.Build(ctx, run)
+func (r *Reconciler) start(ctx context.Context, run *look) error {
+	job, err := r.Jobs.Build(ctx, run.Run)
 	if message, ok := fault.Message(err); ok {
-		r.end(run, v1alpha1.RunFailed, message)
+		r.end(run.Run, v1alpha1.RunFailed, message)
 		// A missing object may appear; anything else stays wrong.
 		run.Status.Retryable = fault.Is(err, fault.NotFound)
 		return nil
@@ -90,20 +90,19 @@ func (r *Reconciler) start(ctx context.Context, run *v1alpha1.Run) error {
 	if err != nil {
 		return err
 	}
-	// Said before the runner starts: a crash in between leaves a run that is
+	// Stored before the runner starts: a crash in between leaves a run that is
 	// found lost, never one that is started twice.
 	now := metav1.NewTime(r.Clock.Now())
-	before := run.DeepCopy()
 	run.Status.Phase, run.Status.StartedAt, run.Status.Heartbeat = v1alpha1.RunRunning, &now, &now
 	run.Status.Message, run.Status.Waiting = "Starting", nil
 	run.Status.Holder, run.Status.Epoch = r.Holder, run.Status.Epoch+1
-	if err := r.writeStatus(ctx, before, run); err != nil {
+	if err := r.writeStatus(ctx, run); err != nil {
 		return err
 	}
 	r.Log.Info("run starts", "namespace", run.Namespace, "run", run.Name, "operation", run.Spec.Operation, "stack", run.Spec.StackName)
 	if err := r.Launcher.Start(ctx, job); err != nil {
 		r.Log.Error("run does not start", "namespace", run.Namespace, "run", run.Name, "err", err)
-		r.end(run, v1alpha1.RunFailed, "The runner could not be started; the platform team finds the cause in the log.")
+		r.end(run.Run, v1alpha1.RunFailed, "The runner could not be started; the platform team finds the cause in the log.")
 		run.Status.Retryable = true
 	}
 	return nil
