@@ -106,27 +106,42 @@ func TestBuiltinGoldenPathsAreWhole(t *testing.T) {
 	}
 	var names []string
 	for _, version := range versions {
-		spec := version.Version.Spec
-		names = append(names, spec.GoldenPath)
-		for _, input := range spec.Inputs {
-			if input.Label == "" || input.Help == "" || input.Group == "" {
-				t.Errorf("%s: input %s needs a label, a help and a group", spec.GoldenPath, input.Name)
-			}
-			if (input.Type == v1alpha1.TypeString || input.Type == v1alpha1.TypeObject) && input.MaxLength == nil && input.Options == nil {
-				t.Errorf("%s: input %s has no bound on its length", spec.GoldenPath, input.Name)
-			}
-			if input.Pattern != "" && input.PatternHelp == "" {
-				t.Errorf("%s: input %s has a pattern without words for it", spec.GoldenPath, input.Name)
-			}
-		}
-		for _, output := range spec.Outputs {
-			if output.Help == "" {
-				t.Errorf("%s: output %s needs a help", spec.GoldenPath, output.Name)
-			}
-		}
+		names = append(names, version.GoldenPath.Name)
 	}
 	if diff := cmp.Diff([]string{"postgres", "tenant-namespace", "web-service"}, names); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestBuiltinGoldenPathsAreDocumented(t *testing.T) {
+	versions, err := goldenpaths.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, version := range versions {
+		name, spec := version.GoldenPath.Name, version.Version.Spec
+		for _, input := range spec.Inputs {
+			checkDocumented(t, name, input)
+		}
+		for _, output := range spec.Outputs {
+			if output.Help == "" {
+				t.Errorf("%s: output %s needs a help", name, output.Name)
+			}
+		}
+	}
+}
+
+func checkDocumented(t *testing.T, name string, input v1alpha1.GoldenPathInput) {
+	t.Helper()
+	if input.Label == "" || input.Help == "" || input.Group == "" {
+		t.Errorf("%s: input %s needs a label, a help and a group", name, input.Name)
+	}
+	isText := input.Type == v1alpha1.TypeString || input.Type == v1alpha1.TypeObject
+	if isText && input.MaxLength == nil && input.Options == nil {
+		t.Errorf("%s: input %s has no bound on its length", name, input.Name)
+	}
+	if input.Pattern != "" && input.PatternHelp == "" {
+		t.Errorf("%s: input %s has a pattern without words for it", name, input.Name)
 	}
 }
 

@@ -126,40 +126,12 @@ func ParseComponent(text string) (*Component, error) {
 
 func (c *Component) readInputs(node *yaml.Node) error {
 	for _, f := range fields(node) {
-		where := fmt.Sprintf("components.%s.inputs.%s", c.name, f.key)
-		text, err := yaml.Marshal(f.value)
+		input, def, err := readInput(f)
 		if err != nil {
-			return fmt.Errorf("%s: %w", where, err)
+			return fmt.Errorf("components.%s.inputs.%s%w", c.name, f.key, err)
 		}
-		var decl inputDecl
-		if err := decodeStrict(text, &decl); err != nil {
-			return fmt.Errorf("%s: %w", where, err)
-		}
-		input := v1alpha1.GoldenPathInput{
-			Name: f.key, Type: v1alpha1.ValueType(decl.Type), Secret: decl.Secret, Required: decl.Default.IsZero(),
-		}
-		switch input.Type {
-		case v1alpha1.TypeString, v1alpha1.TypeInteger, v1alpha1.TypeBoolean:
-		case v1alpha1.TypeArray:
-			if decl.Items == nil || decl.Items.Type == "" {
-				return fmt.Errorf("%s.items.type is missing: an array says what it holds", where)
-			}
-			input.Items = v1alpha1.ValueType(decl.Items.Type)
-		case "":
-			return fmt.Errorf("%s.type is missing", where)
-		default:
-			return fmt.Errorf("%s.type is %q; Pulumi YAML components know string, integer, boolean and array", where, decl.Type)
-		}
-		if !decl.Default.IsZero() {
-			value, err := toJSON(&decl.Default)
-			if err != nil {
-				return fmt.Errorf("%s.default: %w", where, err)
-			}
-			if message := wrongType(input, value.Raw); message != "" {
-				return fmt.Errorf("%s.default: %s", where, message)
-			}
-			input.Default = &value
-			c.defaults[f.key] = &decl.Default
+		if def != nil {
+			c.defaults[f.key] = def
 		}
 		c.Inputs = append(c.Inputs, input)
 	}
@@ -172,6 +144,45 @@ func (c *Component) readInputs(node *yaml.Node) error {
 		})
 	}
 	return nil
+}
+
+// readInput gives an input and the node of its default, if it has one. Errors
+// continue the path of the input.
+func readInput(f field) (v1alpha1.GoldenPathInput, *yaml.Node, error) {
+	input := v1alpha1.GoldenPathInput{Name: f.key}
+	text, err := yaml.Marshal(f.value)
+	if err != nil {
+		return input, nil, fmt.Errorf(": %w", err)
+	}
+	var decl inputDecl
+	if err := decodeStrict(text, &decl); err != nil {
+		return input, nil, fmt.Errorf(": %w", err)
+	}
+	input.Type, input.Secret, input.Required = v1alpha1.ValueType(decl.Type), decl.Secret, decl.Default.IsZero()
+	switch input.Type {
+	case v1alpha1.TypeString, v1alpha1.TypeInteger, v1alpha1.TypeBoolean:
+	case v1alpha1.TypeArray:
+		if decl.Items == nil || decl.Items.Type == "" {
+			return input, nil, errors.New(".items.type is missing: an array says what it holds")
+		}
+		input.Items = v1alpha1.ValueType(decl.Items.Type)
+	case "":
+		return input, nil, errors.New(".type is missing")
+	default:
+		return input, nil, fmt.Errorf(".type is %q; Pulumi YAML components know string, integer, boolean and array", decl.Type)
+	}
+	if input.Required {
+		return input, nil, nil
+	}
+	value, err := toJSON(&decl.Default)
+	if err != nil {
+		return input, nil, fmt.Errorf(".default: %w", err)
+	}
+	if message := wrongType(input, value.Raw); message != "" {
+		return input, nil, fmt.Errorf(".default: %s", message)
+	}
+	input.Default = &value
+	return input, &decl.Default, nil
 }
 
 func (c *Component) input(name string) (v1alpha1.GoldenPathInput, bool) {

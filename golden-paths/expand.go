@@ -171,7 +171,8 @@ func (c *Component) insertEnv(decl *yaml.Node, at, input string, inputs map[stri
 // settle turns every input that has no value into a variable with its default.
 func (c *Component) settle(decl *yaml.Node, instance string, inputs map[string]any) error {
 	for _, input := range c.Inputs {
-		if inputs[input.Name] != nil && !(input.Name == nameInput && inputs[input.Name] == "") {
+		given := inputs[input.Name]
+		if given != nil && (input.Name != nameInput || given != "") {
 			continue
 		}
 		declared := child(child(decl, "inputs"), input.Name)
