@@ -98,7 +98,7 @@ func Run(ctx context.Context, o Options) error {
 	for _, reconciler := range []interface{ SetupWithManager(ctrl.Manager) error }{
 		&run.Reconciler{
 			Client: mgr.GetClient(), Live: live, Launcher: o.Launcher, Blobs: o.Blobs,
-			Jobs:  &run.Jobs{Client: direct, Cluster: o.RunCluster, DigestKey: key, Toolchain: o.Toolchain, PulumiHome: o.PulumiHome},
+			Jobs:  &run.Jobs{Client: direct, Cluster: o.RunCluster, DigestKey: key, Blobs: o.Blobs, Toolchain: o.Toolchain, PulumiHome: o.PulumiHome},
 			Clock: clock.System{}, Log: o.Log, Holder: o.Holder, Workers: o.Workers,
 		},
 		&change.Reconciler{Client: mgr.GetClient(), Live: live, Health: change.KStatus{Reader: live}, Clock: clock.System{}, Log: o.Log},

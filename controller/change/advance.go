@@ -130,6 +130,7 @@ func (r *Reconciler) previewing(ctx context.Context, s *stackWork) error {
 	}
 	switch run.Status.Phase {
 	case v1alpha1.RunSucceeded:
+		s.change.ApplyAttempt = 0
 		s.change.Plan = &v1alpha1.PlanReference{
 			Digest: run.Status.PlanDigest, EffectDigest: run.Status.EffectDigest,
 			Inputs: run.Status.Inputs, Summary: summaryOf(run),
@@ -152,17 +153,34 @@ func (r *Reconciler) previewing(ctx context.Context, s *stackWork) error {
 // retry waits out a pause that grows with the attempts, then previews again. A
 // plan that comes out the same keeps its reviews: they name its digest.
 func (r *Reconciler) retry(s *stackWork, run *v1alpha1.Run, message string) {
+	if !r.paused(s, run, s.change.Attempt, message) {
+		r.again(s, message, nil)
+	}
+}
+
+// applyAgain waits out a pause that grows with the attempts, then applies the
+// same plan again. The runner continues what an interrupted apply of this very
+// plan has begun, and if anything else differs it touches nothing and says so.
+func (r *Reconciler) applyAgain(s *stackWork, run *v1alpha1.Run, message string) {
+	if !r.paused(s, run, s.change.ApplyAttempt, message) {
+		s.change.ApplyAttempt++
+		s.change.Apply, s.change.Phase = "", v1alpha1.StackApproved
+	}
+}
+
+// paused reports whether the pause after a run that failed is not over yet.
+func (r *Reconciler) paused(s *stackWork, run *v1alpha1.Run, failures int32, message string) bool {
 	s.change.Message = message
 	finished := r.Clock.Now()
 	if run.Status.FinishedAt != nil {
 		finished = run.Status.FinishedAt.Time
 	}
-	next := finished.Add(gate.RetryDelay(s.change.Attempt))
+	next := finished.Add(gate.RetryDelay(failures))
 	if r.Clock.Now().Before(next) {
 		wait(r, s.change, v1alpha1.WaitRetry, message, "nobody: it is tried again by itself", next.Sub(r.Clock.Now()))
-		return
+		return true
 	}
-	r.again(s, message, nil)
+	return false
 }
 
 func (r *Reconciler) reviewing(ctx context.Context, s *stackWork) error {
@@ -250,11 +268,12 @@ func (r *Reconciler) approach(ctx context.Context, s *stackWork) error {
 		return err
 	}
 	s.change.Plan.StackGeneration = generation
-	run, err := r.startRun(ctx, s, v1alpha1.Up, s.change.Attempt)
+	s.change.ApplyAttempt = max(s.change.ApplyAttempt, 1)
+	run, err := r.startRun(ctx, s, v1alpha1.Up, s.change.ApplyAttempt)
 	if err != nil {
 		return err
 	}
-	s.change.Apply, s.change.ApplyAttempt = run.Name, s.change.Attempt
+	s.change.Apply = run.Name
 	s.change.Phase, s.change.Differences = v1alpha1.StackApplying, nil
 	return nil
 }
@@ -309,12 +328,12 @@ func (r *Reconciler) applying(_ context.Context, s *stackWork) error {
 		r.again(s, "Nothing was applied: the world is not what it was when the plan was made. A new plan is being made.", run.Status.Differences)
 	case v1alpha1.RunFailed:
 		if run.Status.Retryable {
-			r.retry(s, run, "The apply failed: "+run.Status.Message)
+			r.applyAgain(s, run, "The apply failed: "+run.Status.Message)
 			return nil
 		}
 		s.change.Phase, s.change.Message = v1alpha1.StackFailed, "The apply failed: "+run.Status.Message
 	case v1alpha1.RunInterrupted, v1alpha1.RunLost:
-		r.retry(s, run, "The apply was cut short: "+run.Status.Message)
+		r.applyAgain(s, run, "The apply was cut short: "+run.Status.Message)
 	case v1alpha1.RunPending, v1alpha1.RunRunning, "":
 		waitForRun(r, s.change, run, v1alpha1.WaitApply, "It is being applied.")
 	}

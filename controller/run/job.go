@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"gocloud.dev/blob"
+	"gocloud.dev/gcerrors"
 	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -40,6 +42,8 @@ type Jobs struct {
 	Cluster *rest.Config
 	// DigestKey keys the HMAC of secrets in digests.
 	DigestKey []byte
+	// Blobs has the whole plans of earlier runs.
+	Blobs *blob.Bucket
 	// Toolchain holds pulumi and pulumi-language-yaml, PulumiHome the providers.
 	Toolchain, PulumiHome string
 }
@@ -54,7 +58,7 @@ func (j *Jobs) Build(ctx context.Context, run *v1alpha1.Run) (runner.Job, error)
 		Inputs: maps.Clone(run.Spec.Inputs), Approved: run.Spec.Approved, DigestKey: j.DigestKey,
 		PulumiHome: j.PulumiHome, Toolchain: j.Toolchain,
 	}
-	for _, part := range []func(context.Context, *v1alpha1.Run, *runner.Job) error{j.project, j.goldenPaths, j.config, j.environment, j.identity} {
+	for _, part := range []func(context.Context, *v1alpha1.Run, *runner.Job) error{j.project, j.goldenPaths, j.config, j.environment, j.identity, j.approved} {
 		if err := part(ctx, run, &job); err != nil {
 			return runner.Job{}, fmt.Errorf("build the job of run %s/%s: %w", run.Namespace, run.Name, err)
 		}
@@ -172,6 +176,36 @@ func (j *Jobs) resolve(ctx context.Context, namespace, what string, ref pulumiv1
 		return "", fault.New(fault.NotFound, nil, "Secret %s/%s has no key %q, which %s refers to.", namespace, ref.Secret.Name, ref.Secret.Key, what)
 	}
 	return string(value), nil
+}
+
+// approved adds the whole plan that was signed, so that the runner can say in
+// words what differs from it. It decides by the digests: without the plan it only
+// says less.
+func (j *Jobs) approved(ctx context.Context, run *v1alpha1.Run, job *runner.Job) error {
+	if run.Spec.Approved == nil {
+		return nil
+	}
+	var preview v1alpha1.Run
+	err := j.Client.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: run.Spec.Approved.Preview}, &preview)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read run %q: %w", run.Spec.Approved.Preview, err)
+	}
+	text, err := j.Blobs.ReadAll(ctx, preview.Status.Artefacts.Plan)
+	if gcerrors.Code(err) == gcerrors.NotFound {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the plan of run %q: %w", preview.Name, err)
+	}
+	var whole wholePlan
+	if err := json.Unmarshal(text, &whole); err != nil {
+		return fmt.Errorf("read the plan of run %q: %w", preview.Name, err)
+	}
+	job.ApprovedSteps, job.ApprovedState = whole.Steps, whole.State
+	return nil
 }
 
 func missing(err error, kind, namespace, name string) error {

@@ -173,11 +173,21 @@ func (r *Reconciler) end(run *v1alpha1.Run, phase v1alpha1.RunPhase, message str
 	r.Log.Info("run ended", "namespace", run.Namespace, "run", run.Name, "phase", phase)
 }
 
+// wholePlan is a plan as the blob store has it.
+type wholePlan struct {
+	plan.Plan
+	// State is a digest of each resource that the plan was made against, by URN.
+	State map[string]string `json:"state,omitempty"`
+}
+
 // keep stores the whole plan and log, and what fits of them in the status.
 func (r *Reconciler) keep(ctx context.Context, run *v1alpha1.Run, seen runner.Observation) error {
-	whole := plan.Plan{Steps: seen.Steps}
-	if seen.Result != nil && seen.Result.Summary != nil {
-		whole.Summary, whole.EffectDigest, whole.Outputs = *seen.Result.Summary, seen.Result.EffectDigest, seen.Result.Outputs
+	whole := wholePlan{Plan: plan.Plan{Steps: seen.Steps}}
+	if result := seen.Result; result != nil {
+		whole.EffectDigest, whole.Outputs, whole.State = result.EffectDigest, result.Outputs, result.State
+		if result.Summary != nil {
+			whole.Summary = *result.Summary
+		}
 	}
 	text, err := json.Marshal(whole)
 	if err != nil {
@@ -189,7 +199,7 @@ func (r *Reconciler) keep(ctx context.Context, run *v1alpha1.Run, seen runner.Ob
 	if err != nil {
 		return fmt.Errorf("keep plan and log: %w", err)
 	}
-	bounded := plan.Bound(whole, planBytes)
+	bounded := plan.Bound(whole.Plan, planBytes)
 	run.Status.Plan, run.Status.Log, run.Status.Artefacts = &bounded, tail(seen.Log), artefacts
 	return nil
 }
