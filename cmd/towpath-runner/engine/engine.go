@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
@@ -167,8 +168,17 @@ func (e *Engine) Up(ctx context.Context, withPlan string, each func(plan.Event))
 	return e.follow(ctx, "apply", each, func(stream chan<- events.EngineEvent) error {
 		_, err := e.stack.Up(ctx, optup.Plan(withPlan), optup.Color("never"),
 			optup.SuppressProgress(), optup.SuppressOutputs(), optup.EventStreams(stream))
-		return err
+		return onlyOf(err, "failed to run update")
 	})
+}
+
+// onlyOf gives an error if it is the command's own: what the Automation API asks
+// after a success (outputs, history) is not used here and may fail.
+func onlyOf(err error, words string) error {
+	if err != nil && strings.Contains(err.Error(), words) {
+		return err
+	}
+	return nil
 }
 
 // ClearPendingCreates forgets the creates that an earlier run began and never
@@ -178,7 +188,7 @@ func (e *Engine) ClearPendingCreates(ctx context.Context, each func(plan.Event))
 		_, err := e.stack.Refresh(ctx, optrefresh.ClearPendingCreates(), optrefresh.Color("never"),
 			optrefresh.RunProgram(false),
 			optrefresh.SuppressProgress(), optrefresh.SuppressOutputs(), optrefresh.EventStreams(stream))
-		return err
+		return onlyOf(err, "failed to refresh")
 	})
 }
 
@@ -214,11 +224,6 @@ func (e *Engine) follow(
 	err := run(stream)
 	close(stop)
 	<-done
-	if err != nil && seen.succeeded() && ctx.Err() == nil {
-		// The operation is through; only what the Automation API asks afterwards
-		// went wrong, and that is not used here.
-		return nil
-	}
 	if err != nil {
 		return failure(ctx, fmt.Errorf("%s stack %s: %w", what, e.job.Stack, err), &seen)
 	}

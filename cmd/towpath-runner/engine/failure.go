@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
-
-	"github.com/towpath-dev/towpath/cmd/towpath-runner/scrub"
 )
 
 // Kind is the kind of a failure, as far as it makes a difference.
@@ -80,58 +78,6 @@ func failure(ctx context.Context, err error, seen *report) error {
 		f.Message = sentence(ErrPassphrase)
 	}
 	return f
-}
-
-// longest bounds a failure's text: the log has all of it.
-const longest = 4000
-
-// describe is what the engine said was wrong: its diagnostics, or else what it
-// wrote on its standard error.
-func describe(err error, seen *report) string {
-	var said []string
-	if seen != nil {
-		said = seen.errors
-	}
-	if len(said) == 0 {
-		said = []string{standardError(err.Error())}
-	}
-	var distinct []string
-	for _, text := range said {
-		text = strings.TrimSpace(text)
-		repeated := text == ""
-		for _, other := range distinct {
-			repeated = repeated || strings.Contains(other, text)
-		}
-		if !repeated {
-			distinct = append(distinct, text)
-		}
-	}
-	text := strings.Join(distinct, "; ")
-	if len(text) > longest {
-		text = strings.ToValidUTF8(text[:longest], "") + " …"
-	}
-	return text
-}
-
-// standardError cuts the standard error out of an Automation API error.
-func standardError(text string) string {
-	text = scrub.Plain(text)
-	_, stderr, found := strings.Cut(text, "\nstderr: ")
-	if !found {
-		return text
-	}
-	var lines []string
-	for line := range strings.Lines(stderr) {
-		line = strings.TrimSpace(line)
-		if line == "" || strings.HasPrefix(line, "warning: ") {
-			continue
-		}
-		lines = append(lines, strings.TrimPrefix(line, "error: "))
-	}
-	if len(lines) == 0 {
-		return text
-	}
-	return strings.Join(lines, " ")
 }
 
 // sentence makes a sentence's beginning of an error's text.
