@@ -57,7 +57,7 @@ verify: ## Check that generated files, formatting and go.mod are as they should 
 
 .PHONY: lint
 lint: ## Run the linters of .golangci.yml.
-	@$(GO) build -C deploy/toolchain/lint -o $(CURDIR)/$(TOOLCHAIN)/bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	@$(GO) build -C deploy/toolchain/lint -ldflags '-s -w' -o $(CURDIR)/$(TOOLCHAIN)/bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	golangci-lint run
 
 .PHONY: bench-preview

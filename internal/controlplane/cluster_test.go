@@ -45,12 +45,12 @@ func TestMain(m *testing.M) {
 		log.SetLogger(logr.Discard())
 		os.Exit(m.Run())
 	}
-	c, err := start(context.Background(), dir, nil)
+	c, err := start(context.Background(), dir)
 	if err != nil {
-		fmt.Println(err)
+		fmt.Fprintln(os.Stdout, err)
 		os.Exit(1)
 	}
-	fmt.Println("up")
+	fmt.Fprintln(os.Stdout, "up")
 	<-c.Done()
 }
 
@@ -166,7 +166,7 @@ func TestStateSurvives(t *testing.T) {
 	for name, interfere := range tests {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			first, err := start(t.Context(), dir, nil)
+			first, err := start(t.Context(), dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -177,7 +177,7 @@ func TestStateSurvives(t *testing.T) {
 			}
 
 			interfere(t, dir, startOwner(t, dir))
-			second, err := start(t.Context(), dir, nil)
+			second, err := start(t.Context(), dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -199,7 +199,7 @@ func TestNoComponentOutlivesItsParent(t *testing.T) {
 	if len(components) < 2 {
 		t.Fatalf("recorded are %v", components)
 	}
-	_, err := start(t.Context(), dir, nil)
+	_, err := start(t.Context(), dir)
 	if !errors.Is(err, controlplane.ErrInUse) {
 		t.Errorf("a second instance gets %v", err)
 	}
@@ -217,7 +217,7 @@ func TestNoComponentOutlivesItsParent(t *testing.T) {
 func TestDoneSaysWhichComponentEnded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	c, err := start(t.Context(), dir, nil)
+	c, err := start(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,12 +250,12 @@ func TestMissingBinarySaysWhatToDo(t *testing.T) {
 
 const patience = 90 * time.Second
 
-func start(ctx context.Context, dir string, components []controlplane.Component) (*controlplane.ControlPlane, error) {
+func start(ctx context.Context, dir string) (*controlplane.ControlPlane, error) {
 	bin, err := controlplanetest.Bin()
 	if err != nil {
 		return nil, err
 	}
-	return controlplane.Start(ctx, controlplane.Config{Bin: bin, Dir: dir, Components: components})
+	return controlplane.Start(ctx, controlplane.Config{Bin: bin, Dir: dir})
 }
 
 // startOwner starts a process that has a control plane on the folder.

@@ -63,7 +63,7 @@ func (l *launcher) start(c command) (*process, error) {
 		return nil, err
 	}
 	defer log.Close()
-	cmd := exec.Command(c.path, c.args...)
+	cmd := exec.Command(c.path, c.args...) //nolint:noctx // a component outlives the context of its start; end ends it
 	cmd.Dir = c.workDir
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = childAttributes()

@@ -47,9 +47,12 @@ func (r *record) endAll() error {
 	if err != nil {
 		return fmt.Errorf("read process record: %w", err)
 	}
+	if !json.Valid(content) {
+		return nil
+	}
 	var left []entry
 	if err := json.Unmarshal(content, &left); err != nil {
-		return nil
+		return fmt.Errorf("decode process record %s: %w", r.path, err)
 	}
 	for _, e := range left {
 		if err := e.end(); err != nil {

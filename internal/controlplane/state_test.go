@@ -158,8 +158,12 @@ func TestRecordEndsWhatItNamesAndNothingElse(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			ended := make(chan error, 1)
-			go func() { ended <- cmd.Wait() }()
+			// Somebody has to wait for a child, or it stays a zombie.
+			ended := make(chan struct{})
+			go func() {
+				_, _ = cmd.Process.Wait()
+				close(ended)
+			}()
 			r := record{path: filepath.Join(t.TempDir(), "processes.json")}
 			e := entry{Name: "sleep", PID: cmd.Process.Pid, Started: startTime(cmd.Process.Pid)}
 			test.change(&e)
@@ -233,7 +237,7 @@ func unusedPort(t *testing.T) int {
 
 func usedPort(t *testing.T) int {
 	t.Helper()
-	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	listener, err := net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		t.Fatal(err)
 	}
