@@ -89,10 +89,14 @@ func (v *validator) names() {
 			continue
 		}
 		// Objects in the cluster are named after the instance.
-		if errs := validation.IsDNS1035Label(name); len(errs) > 0 || len(name) > 40 {
+		if !dnsLabel(name) {
 			v.add("resources."+name, "%q is no DNS label: use at most 40 lower-case letters, digits and -, beginning with a letter. Objects in the cluster are named after it.", name)
 		}
 	}
+}
+
+func dnsLabel(name string) bool {
+	return len(name) <= 40 && len(validation.IsDNS1035Label(name)) == 0
 }
 
 func (v *validator) packages() {
@@ -152,7 +156,11 @@ func (v *validator) types() {
 
 func (v *validator) inputs() {
 	for _, name := range sortedKeys(v.instances) {
-		for _, problem := range goldenpaths.CheckInputs(*v.instances[name], v.spec.Resources[name].Properties) {
+		problems := goldenpaths.CheckInputs(*v.instances[name], v.spec.Resources[name].Properties)
+		if dnsLabel(name) { // else said already
+			problems = goldenpaths.CheckInstance(*v.instances[name], name, v.spec.Resources[name].Properties)
+		}
+		for _, problem := range problems {
 			path := "resources." + name + ".properties"
 			if problem.Path != "" {
 				path += "." + problem.Path
