@@ -17,6 +17,9 @@ func environments(stateDir string) []v1alpha1.Environment {
 		Backend: "file://" + stateDir,
 		Config: map[string]apiextensionsv1.JSON{
 			"kubernetes:namespace": {Raw: []byte(`"${namespace}-${environment}"`)},
+			// Without these a new value in a ConfigMap or Secret replaces the object.
+			"kubernetes:enableConfigMapMutable": {Raw: []byte(`"true"`)},
+			"kubernetes:enableSecretMutable":    {Raw: []byte(`"true"`)},
 		},
 		EnvRefs: map[string]pulumiv1.ResourceRef{
 			"PULUMI_CONFIG_PASSPHRASE": {
