@@ -37,23 +37,31 @@ func (b builder) linkFromPath(ctx context.Context, p product) (bool, error) {
 	return true, nil
 }
 
-// findOnPath returns a program on PATH that reports the tool's version.
+// findOnPath returns the first program on PATH that reports the tool's version.
+// The bin folder may be on PATH itself, and is passed over.
 func (b builder) findOnPath(ctx context.Context, t tool) (string, bool) {
 	if len(t.ask) == 0 {
 		return "", false
 	}
-	path, err := exec.LookPath(t.name)
-	if err != nil || filepath.Dir(path) == b.bin() {
-		return "", false
+	for _, folder := range filepath.SplitList(os.Getenv("PATH")) {
+		if folder == b.bin() || !filepath.IsAbs(folder) {
+			continue
+		}
+		path, err := exec.LookPath(filepath.Join(folder, t.name))
+		if err == nil && says(ctx, path, t) {
+			return path, true
+		}
 	}
+	return "", false
+}
+
+// says asks a program for its version and tells if it is the tool's.
+func says(ctx context.Context, path string, t tool) bool {
 	const patience = 10 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, path, t.ask...).CombinedOutput()
-	if err != nil || !reports(string(out), t.version) {
-		return "", false
-	}
-	return path, true
+	return err == nil && reports(string(out), t.version)
 }
 
 // reports tells if a version stands in the output as a word, with or without v.

@@ -143,6 +143,16 @@ func TestUpdate(t *testing.T) {
 			},
 			wantSays: "hi version 1.2.3",
 		},
+		"the pinned version is found behind what was built before": {
+			between: func(t *testing.T, _ string, b builder) {
+				onPath(t, "hi", "1.2.3")
+				t.Setenv("PATH", b.bin()+string(filepath.ListSeparator)+os.Getenv("PATH"))
+				if err := os.Remove(filepath.Join(b.stamps(), "hello")); err != nil {
+					t.Fatal(err)
+				}
+			},
+			wantSays: "hi version 1.2.3",
+		},
 		"another version on PATH is not used": {
 			between: func(t *testing.T, _ string, b builder) {
 				onPath(t, "hi", "1.2.4")
