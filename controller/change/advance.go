@@ -38,11 +38,20 @@ func (r *Reconciler) advanceStacks(ctx context.Context, w *world) (bool, error) 
 		}
 		s := &stackWork{world: w, change: sc, environment: environment, desired: w.desired(environment)}
 		s.inputs = w.inputs(s.desired)
+		if message := s.fault(); message != "" && s.change.Apply == "" && !settled(s.change.Phase) {
+			s.change.Phase, s.change.Message, s.change.Waiting = v1alpha1.StackFailed, message, nil
+			continue
+		}
 		if err := r.advance(ctx, s); err != nil {
 			errs = errors.Join(errs, fmt.Errorf("advance %s: %w", sc.Stack, err))
 		}
 	}
 	return false, errs
+}
+
+// settled reports whether an environment is done with a change.
+func settled(phase v1alpha1.StackPhase) bool {
+	return phase == v1alpha1.StackApplied || phase == v1alpha1.StackRejected || phase == v1alpha1.StackFailed
 }
 
 // enlist adds the change's environments to its status, in the order of apply.

@@ -39,6 +39,7 @@ func (w *world) desired(environment v1alpha1.Environment) pulumiv1.StackSpec {
 	var spec pulumiv1.StackSpec
 	if existing != nil {
 		spec = *existing.Spec.DeepCopy()
+		impose(&spec, w.fromTemplate(environment))
 	} else {
 		spec = w.fromTemplate(environment)
 	}
@@ -61,6 +62,29 @@ func (w *world) desired(environment v1alpha1.Environment) pulumiv1.StackSpec {
 		delete(spec.ConfigRef, key)
 	}
 	return spec
+}
+
+// impose lays over a Stack what its environment decides: with whose rights it is
+// applied, where to, and from where its credentials come.
+func impose(spec *pulumiv1.StackSpec, template pulumiv1.StackSpec) {
+	if template.ServiceAccountName != "" {
+		spec.ServiceAccountName = template.ServiceAccountName
+	}
+	for key, value := range template.Config {
+		if spec.Config == nil {
+			spec.Config = map[string]apiextensionsv1.JSON{}
+		}
+		spec.Config[key] = value
+		delete(spec.ConfigRef, key)
+		delete(spec.SecretsRef, key)
+		delete(spec.Secrets, key)
+	}
+	for key, ref := range template.EnvRefs {
+		if spec.EnvRefs == nil {
+			spec.EnvRefs = map[string]pulumiv1.ResourceRef{}
+		}
+		spec.EnvRefs[key] = ref
+	}
 }
 
 func (w *world) fromTemplate(environment v1alpha1.Environment) pulumiv1.StackSpec {

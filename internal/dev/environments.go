@@ -14,7 +14,8 @@ import (
 // Stacks that name none.
 func environments(stateDir string) []v1alpha1.Environment {
 	template := v1alpha1.StackTemplate{
-		Backend: "file://" + stateDir,
+		// One folder per team: two teams may have services of one name.
+		Backend: "file://" + stateDir + "/${namespace}",
 		Config: map[string]apiextensionsv1.JSON{
 			"kubernetes:namespace": {Raw: []byte(`"${namespace}-${environment}"`)},
 			// Without these a new value in a ConfigMap or Secret replaces the object.

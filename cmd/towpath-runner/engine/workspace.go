@@ -32,6 +32,9 @@ func (e *Engine) layOut(project []byte) error {
 	if err := os.MkdirAll(filepath.Join(e.dir, tempDir), 0o700); err != nil {
 		return fmt.Errorf("make the workspace: %w", err)
 	}
+	if err := makeBackend(e.job.Backend); err != nil {
+		return err
+	}
 	for name, content := range map[string][]byte{
 		"Pulumi.yaml":  project,
 		kubeconfigFile: []byte(e.job.Kubeconfig),
@@ -41,6 +44,20 @@ func (e *Engine) layOut(project []byte) error {
 		if err := os.WriteFile(filepath.Join(e.dir, name), content, 0o600); err != nil {
 			return fmt.Errorf("write %s: %w", name, err)
 		}
+	}
+	return nil
+}
+
+// makeBackend makes the folder of a state backend on this machine; the engine
+// asks for one that exists.
+func makeBackend(url string) error {
+	folder, local := strings.CutPrefix(url, "file://")
+	if !local {
+		return nil
+	}
+	folder, _, _ = strings.Cut(folder, "?")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return fmt.Errorf("make the state backend: %w", err)
 	}
 	return nil
 }

@@ -1,0 +1,119 @@
+package change
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	pulumiv1 "github.com/towpath-dev/towpath/controller/api/pulumi/v1"
+	v1alpha1 "github.com/towpath-dev/towpath/controller/api/v1alpha1"
+)
+
+// freeConfig is config of the Kubernetes provider that says neither which cluster
+// nor which namespace is meant, nor with whose rights.
+var freeConfig = []string{
+	"kubernetes:enableConfigMapMutable", "kubernetes:enableSecretMutable", "kubernetes:kubeClientSettings",
+}
+
+// freeVariables are environment variables that a Stack may set beside those of
+// the template: credentials of its state backend, and nothing that makes a
+// program load or reach something else.
+var freeVariables = []string{
+	"PULUMI_CONFIG_PASSPHRASE", "PULUMI_ACCESS_TOKEN",
+	"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION",
+	"AZURE_STORAGE_ACCOUNT", "AZURE_STORAGE_KEY", "AZURE_STORAGE_SAS_TOKEN",
+}
+
+// boundary returns how a Stack reaches over its environment's border. A Stack can
+// be written by whoever may write Stacks in the namespace, and its preview runs
+// before anybody has looked; so what decides about cluster, namespace, identity
+// and state is the environment's to say. What can be laid over a Stack is (see
+// desired); to move a state, or to drop what somebody asked for, is not done
+// silently.
+func (w *world) boundary(environment v1alpha1.Environment, spec pulumiv1.StackSpec) []v1alpha1.Problem {
+	template := w.fromTemplate(environment)
+	path := "environments." + environment.Name
+	_, name := w.stackFor(environment.Name)
+	var problems []v1alpha1.Problem
+	add := func(field, is, should string) {
+		problems = append(problems, v1alpha1.Problem{Path: path, Message: fmt.Sprintf("Stack %s has %s %q; in %s it is %q. Set it back.", name, field, is, environment.Name, should)})
+	}
+	refuse := func(format string, args ...any) {
+		problems = append(problems, v1alpha1.Problem{Path: path, Message: fmt.Sprintf(format, args...)})
+	}
+	for _, field := range []struct{ name, is, should string }{
+		{"backend", spec.Backend, template.Backend},
+		{"stack", spec.Stack, template.Stack},
+		{"secretsProvider", spec.SecretsProvider, template.SecretsProvider},
+	} {
+		if field.should != "" && field.is != field.should {
+			add(field.name, field.is, field.should)
+		}
+	}
+	if template.Backend == "" && !strings.Contains(strings.TrimPrefix(spec.Backend, "file://"), "://") {
+		refuse("Stack %s keeps its state in %q, a folder of the machine that runs it; only an environment may say that. Use a bucket.", name, spec.Backend)
+	}
+	for _, key := range configKeys(spec) {
+		_, given := template.Config[key]
+		if strings.Contains(key, ":") && !given && !slices.Contains(freeConfig, key) {
+			refuse("Stack %s sets config %s, which is for the environment to say. Remove it.", name, key)
+		}
+	}
+	for _, key := range sortedKeys(spec.EnvRefs) {
+		if _, given := template.EnvRefs[key]; !given && !slices.Contains(freeVariables, key) {
+			refuse("Stack %s sets the variable %s, which is not allowed. Remove it; allowed are %s.", name, key, strings.Join(freeVariables, ", "))
+		}
+	}
+	return problems
+}
+
+// configKeys are the keys of all config, plain and secret.
+func configKeys(spec pulumiv1.StackSpec) []string {
+	keys := sortedKeys(spec.Config)
+	keys = append(keys, sortedKeys(spec.ConfigRef)...)
+	keys = append(keys, sortedKeys(spec.SecretsRef)...)
+	keys = append(keys, sortedKeys(spec.Secrets)...)
+	return keys
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// unsupported names what a Stack asks for that this release does not do; to
+// ignore it would do something else than what was asked.
+func unsupported(spec pulumiv1.StackSpec) []string {
+	var fields []string
+	for _, field := range []struct {
+		name string
+		set  bool
+	}{
+		{"projectRepo", spec.ProjectRepo != ""}, {"fluxSource", spec.FluxSource != nil},
+		{"preview", spec.Preview}, {"refresh", spec.Refresh}, {"targets", len(spec.Targets) > 0},
+		{"workspaceTemplate", spec.WorkspaceTemplate != nil}, {"updateTemplate", spec.UpdateTemplate != nil},
+		{"environment", len(spec.Environment) > 0}, {"envs", len(spec.Envs) > 0}, {"envSecrets", len(spec.SecretEnvs) > 0},
+		{"accessTokenSecret", spec.AccessTokenSecret != ""}, {"useLocalStackOnly", spec.UseLocalStackOnly},
+	} {
+		if field.set {
+			fields = append(fields, field.name)
+		}
+	}
+	return fields
+}
+
+// fault is why a Stack cannot be previewed or applied as it stands, "" if it can.
+func (s *stackWork) fault() string {
+	var messages []string
+	for _, problem := range s.boundary(s.environment, s.desired) {
+		messages = append(messages, problem.Message)
+	}
+	if fields := unsupported(s.desired); len(fields) > 0 {
+		messages = append(messages, fmt.Sprintf("Stack %s uses %s, which this release does not support.", s.change.Stack, strings.Join(fields, ", ")))
+	}
+	return strings.Join(messages, " ")
+}
