@@ -85,7 +85,7 @@ func Prerequisite(ref pulumiv1.PrerequisiteRef, other *pulumiv1.Stack, now time.
 }
 
 // RetryDelay is the pause before attempt n+1 after n failures: 10 s, 30 s, 90 s,
-// then 5 min for as long as it takes.
+// 270 s, then 5 min for as long as it takes.
 func RetryDelay(failures int32) time.Duration {
 	delay := 10 * time.Second
 	for i := int32(1); i < failures; i++ {

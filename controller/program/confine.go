@@ -31,6 +31,12 @@ func (v *validator) confine() {
 			v.confineValue(path+".get.state", literals(resource.Get.State))
 		}
 	}
+	for _, name := range sortedKeys(v.spec.Configuration) {
+		// The engine evaluates a default as it does any other value.
+		if value := v.spec.Configuration[name].Default; value != nil {
+			v.confineValue("configuration."+name+".default", literal(*value))
+		}
+	}
 	v.confineValue("variables", literals(v.spec.Variables))
 	v.confineValue("outputs", literals(v.spec.Outputs))
 }
@@ -66,6 +72,12 @@ func (v *validator) confineOptions(path string, options *pulumiv1.ResourceOption
 	}
 	if options.Import != "" {
 		v.add(path+".import", "Import is not allowed in a change yet: ask the platform team to bring an existing object into the state.")
+	}
+	for i, dependency := range options.DependsOn {
+		v.confineValue(path+".dependsOn["+itoa(i)+"]", literal(dependency))
+	}
+	if options.Parent != nil {
+		v.confineValue(path+".parent", literal(*options.Parent))
 	}
 }
 

@@ -40,7 +40,7 @@ func references(path string, value any) []reference {
 }
 
 // parse finds ${name.property…} in a string; $${ is an escaped ${, as in Pulumi
-// YAML. An expression that does not end has the root "".
+// YAML. An expression that names nothing or does not end has the root "".
 func parse(path, text string) []reference {
 	var found []reference
 	for i := 0; i+1 < len(text); i++ {

@@ -50,7 +50,7 @@ func Decode(text []byte) (Manifest, error) {
 		if err != nil {
 			return m, fault.New(fault.Invalid, err, "The file cannot be read as YAML: %v", err)
 		}
-		if len(bytes.TrimSpace(document)) == 0 {
+		if blank(document) {
 			continue
 		}
 		change, err := m.add(document)
@@ -63,6 +63,16 @@ func Decode(text []byte) (Manifest, error) {
 		return m, fault.New(fault.Invalid, nil, "The file holds %d proposals; write exactly one ChangeRequest or Program in it.", changes)
 	}
 	return m, nil
+}
+
+// blank reports whether a document holds nothing but comments.
+func blank(document []byte) bool {
+	for line := range bytes.Lines(document) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
+			return false
+		}
+	}
+	return true
 }
 
 func within(number int, err error) error {

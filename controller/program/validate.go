@@ -193,7 +193,7 @@ func (v *validator) wires() {
 // wire reports whether a reference leads somewhere.
 func (v *validator) wire(ref reference) bool {
 	if ref.root == "" {
-		v.add(ref.path, "An expression here begins with ${ and does not end; write ${name.output}, or $${ for the characters themselves.")
+		v.add(ref.path, "An expression here names nothing or does not end; write ${name.output}, or $${ for the characters themselves.")
 		return false
 	}
 	if _, ok := v.spec.Configuration[ref.root]; ok || ref.root == "pulumi" {
