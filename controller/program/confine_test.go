@@ -46,12 +46,14 @@ func TestAProgramCannotReachOut(t *testing.T) {
 			notes(func(r *pulumiv1.Resource) { r.Properties["data"] = value(`{"a":[` + evil + `]}`) }),
 			problem("resources.notes.properties.data.a[0]", readFile),
 		},
-		"a file in a variable":               {variable(evil), problem("variables.more", readFile)},
-		"a file inside an allowed function":  {variable(`{"fn::toBase64":` + evil + `}`), problem("variables.more.fn::toBase64", readFile)},
-		"a file in the default of a setting": {func(s *pulumiv1.ProgramSpec) { s.Configuration["more"] = pulumiv1.Configuration{Default: new(value(evil))} }, problem("configuration.more.default", readFile)},
-		"a file in an output":                {func(s *pulumiv1.ProgramSpec) { s.Outputs["more"] = value(evil) }, problem("outputs.more", readFile)},
-		"a file in a dependency":             {options(pulumiv1.ResourceOptions{DependsOn: []apiextensionsv1.JSON{value(evil)}}), problem("resources.notes.options.dependsOn[0]", readFile)},
-		"a file in a parent":                 {options(pulumiv1.ResourceOptions{Parent: new(value(evil))}), problem("resources.notes.options.parent", readFile)},
+		"a file in a variable":              {variable(evil), problem("variables.more", readFile)},
+		"a file inside an allowed function": {variable(`{"fn::toBase64":` + evil + `}`), problem("variables.more.fn::toBase64", readFile)},
+		"a file in the default of a setting": {func(s *pulumiv1.ProgramSpec) {
+			s.Configuration["more"] = pulumiv1.Configuration{Default: new(value(evil))}
+		}, problem("configuration.more.default", readFile)},
+		"a file in an output":    {func(s *pulumiv1.ProgramSpec) { s.Outputs["more"] = value(evil) }, problem("outputs.more", readFile)},
+		"a file in a dependency": {options(pulumiv1.ResourceOptions{DependsOn: []apiextensionsv1.JSON{value(evil)}}), problem("resources.notes.options.dependsOn[0]", readFile)},
+		"a file in a parent":     {options(pulumiv1.ResourceOptions{Parent: new(value(evil))}), problem("resources.notes.options.parent", readFile)},
 		"a file in what is read": {
 			notes(func(r *pulumiv1.Resource) {
 				r.Get = &pulumiv1.Getter{ID: "x", State: map[string]apiextensionsv1.JSON{"a": value(evil)}}

@@ -65,10 +65,12 @@ func Decode(text []byte) (Manifest, error) {
 	return m, nil
 }
 
-// blank reports whether a document holds nothing but comments.
+// blank reports whether a document holds nothing but comments. The reader leaves
+// the mark of a document that follows nothing in it.
 func blank(document []byte) bool {
 	for line := range bytes.Lines(document) {
-		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
+		line = bytes.TrimSpace(line)
+		if len(line) > 0 && line[0] != '#' && string(line) != "---" {
 			return false
 		}
 	}
@@ -83,9 +85,16 @@ func within(number int, err error) error {
 }
 
 func (m *Manifest) add(document []byte) (changes int, err error) {
+	var content any
+	if err := yaml.Unmarshal(document, &content); err != nil {
+		return 0, fault.New(fault.Invalid, err, "It is no YAML: %s", plain(err))
+	}
+	if _, ok := content.(map[string]any); !ok {
+		return 0, fault.New(fault.Invalid, nil, "It is no object: write apiVersion, kind and metadata.")
+	}
 	var meta metav1.TypeMeta
 	if err := yaml.Unmarshal(document, &meta); err != nil {
-		return 0, fault.New(fault.Invalid, err, "It is no YAML: %s", plain(err))
+		return 0, fault.New(fault.Invalid, err, "%s", plain(err))
 	}
 	switch kind := meta.APIVersion + "/" + meta.Kind; kind {
 	case "v1/Secret":
@@ -132,7 +141,7 @@ func plain(err error) string {
 	text := strings.Join(strings.Fields(noise.ReplaceAllString(err.Error(), "")), " ")
 	text = doubled.ReplaceAllString(text, `line $1: the key "$2" stands there twice; keep one`)
 	text = unknown.ReplaceAllString(text, `there is no field "$1"; check its spelling and indentation`)
-	text = wrongType.ReplaceAllString(text, `$2 cannot be a $1`)
+	text = wrongType.ReplaceAllString(text, `$2 cannot be of type $1`)
 	if !strings.HasSuffix(text, ".") {
 		text += "."
 	}

@@ -2,6 +2,7 @@ package program
 
 import (
 	"maps"
+	"strconv"
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -90,4 +91,12 @@ func property(tb testing.TB, name, json string) pulumiv1.ProgramSpec {
 		shop.Properties[name] = value(json)
 		spec.Resources["shop"] = shop
 	})
+}
+
+func literalTexts(texts map[string]string) map[string]apiextensionsv1.JSON {
+	values := map[string]apiextensionsv1.JSON{}
+	for name, text := range texts {
+		values[name] = value(strconv.Quote(text))
+	}
+	return values
 }

@@ -46,7 +46,9 @@ func TestValidateNames(t *testing.T) {
 			problem("variables.greeting", `"greeting" is also the name of resources.greeting; every name is used once.`),
 		},
 		"config of a provider may have a colon": {
-			func(s *pulumiv1.ProgramSpec) { s.Configuration["kubernetes:namespace"] = pulumiv1.Configuration{Type: "String"} },
+			func(s *pulumiv1.ProgramSpec) {
+				s.Configuration["kubernetes:namespace"] = pulumiv1.Configuration{Type: "String"}
+			},
 			nil,
 		},
 		"a variable with a colon": {
