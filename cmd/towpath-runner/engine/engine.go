@@ -29,7 +29,7 @@ type Engine struct {
 	job       *runner.Job
 	dir       string
 	stack     *auto.Stack
-	keys      *keySource
+	keys      *keys
 	secrets   *Secrets
 	workspace *auto.LocalWorkspace
 }
@@ -60,7 +60,10 @@ func Open(ctx context.Context, job *runner.Job, opts Options) (*Engine, []string
 	}
 	e := &Engine{
 		job: job, dir: workDir(job),
-		keys: newKeySource(job.Env["PULUMI_CONFIG_PASSPHRASE"], job.DigestKey, job.Backend+" "+job.Stack),
+		keys: newKeys(job.Env["PULUMI_CONFIG_PASSPHRASE"], job.DigestKey, job.Backend+" "+job.Stack),
+	}
+	if len(job.Secrets) > 0 {
+		e.keys.ahead()
 	}
 	if err := e.layOut(project); err != nil {
 		return nil, nil, err
@@ -135,19 +138,17 @@ func (e *Engine) Decrypt(ciphertext string) (string, error) {
 	return e.secrets.Decrypt(context.Background(), ciphertext)
 }
 
-// State is the stack's state, secrets in plain text.
+// State is the stack's state, secrets encrypted.
 func (e *Engine) State(ctx context.Context) (json.RawMessage, error) { return e.export(ctx) }
 
+// export does without the Automation API, which has every secret decrypted.
 func (e *Engine) export(ctx context.Context) (json.RawMessage, error) {
-	deployment, err := e.workspace.ExportStack(ctx, e.job.Stack)
+	stdout, stderr, _, err := e.workspace.PulumiCommand().Run(ctx, e.dir, nil, nil, nil, nil,
+		"stack", "export", "--stack", e.job.Stack)
 	if err != nil {
-		return nil, failure(ctx, fmt.Errorf("read the state of stack %s: %w", e.job.Stack, err), nil)
+		return nil, failure(ctx, fmt.Errorf("read the state of stack %s: %w\nstderr: %s", e.job.Stack, err, stderr), nil)
 	}
-	state, err := json.Marshal(deployment)
-	if err != nil {
-		return nil, fmt.Errorf("read the state of stack %s: %w", e.job.Stack, err)
-	}
-	return state, nil
+	return json.RawMessage(stdout), nil
 }
 
 // Preview plans the program and saves the plan. It changes nothing.

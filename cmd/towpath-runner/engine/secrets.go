@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -9,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/config"
 )
@@ -24,61 +26,65 @@ const saltBytes = 8
 var ErrPassphrase = errors.New("the stack's secrets are encrypted with another passphrase than the one given")
 
 // Secrets encrypts and decrypts as the engine does with the passphrase provider.
+// It derives its key when first asked to: that takes a quarter of a second of one
+// core, and a stack without secrets never needs it.
 type Secrets struct {
 	state   string
-	crypter config.Crypter
+	crypter func() (config.Crypter, error)
 }
 
-// keySource derives a stack's key ahead of need: that takes a quarter of a
-// second of one core, and the engine can start meanwhile.
-type keySource struct {
+// keys derives keys from a passphrase.
+type keys struct {
 	passphrase string
-	salt       []byte
-	derived    chan config.Crypter
+	// salt is what a new stack gets. It is the same whenever it is asked for, so
+	// that a key derived ahead is the right one; it need not be secret.
+	salt []byte
+	own  func() config.Crypter
 }
 
-// newKeySource begins to derive the key for the salt that a new stack gets. The
-// salt is the same whenever it is asked for, so that a stack that was not applied
-// yet needs no second derivation; it need not be secret.
-func newKeySource(passphrase string, digestKey []byte, stack string) *keySource {
+func newKeys(passphrase string, digestKey []byte, stack string) *keys {
 	mac := hmac.New(sha256.New, digestKey)
 	mac.Write([]byte("salt of stack " + stack))
-	k := &keySource{
+	salt := mac.Sum(nil)[:saltBytes]
+	return &keys{
 		passphrase: passphrase,
-		salt:       mac.Sum(nil)[:saltBytes],
-		derived:    make(chan config.Crypter, 1),
+		salt:       salt,
+		own:        sync.OnceValue(func() config.Crypter { return config.NewSymmetricCrypterFromPassphrase(passphrase, salt) }),
 	}
-	go func() { k.derived <- config.NewSymmetricCrypterFromPassphrase(passphrase, k.salt) }()
-	return k
 }
+
+// ahead derives the key while the engine starts.
+func (k *keys) ahead() { go k.own() }
 
 // secrets gives the Secrets of a stack with this export. A stack's encryption
 // state is kept as it is: with another one the engine would derive two keys.
-func (k *keySource) secrets(ctx context.Context, export json.RawMessage) (*Secrets, error) {
+func (k *keys) secrets(ctx context.Context, export json.RawMessage) (*Secrets, error) {
 	state, err := encryptionState(export)
 	if err != nil {
 		return nil, err
 	}
-	crypter := <-k.derived
-	k.derived <- crypter
 	if state == "" {
-		check, err := crypter.EncryptValue(ctx, verifier)
+		check, err := k.own().EncryptValue(ctx, verifier)
 		if err != nil {
 			return nil, fmt.Errorf("encrypt with the passphrase: %w", err)
 		}
-		return &Secrets{state: "v1:" + base64.StdEncoding.EncodeToString(k.salt) + ":" + check, crypter: crypter}, nil
+		state = "v1:" + base64.StdEncoding.EncodeToString(k.salt) + ":" + check
 	}
 	salt, check, err := splitState(state)
 	if err != nil {
 		return nil, err
 	}
-	if string(salt) != string(k.salt) {
-		crypter = config.NewSymmetricCrypterFromPassphrase(k.passphrase, salt)
-	}
-	if text, err := crypter.DecryptValue(ctx, check); err != nil || text != verifier {
-		return nil, ErrPassphrase
-	}
-	return &Secrets{state: state, crypter: crypter}, nil
+	return &Secrets{state: state, crypter: sync.OnceValues(func() (config.Crypter, error) {
+		crypter := k.own
+		if !bytes.Equal(salt, k.salt) {
+			crypter = func() config.Crypter { return config.NewSymmetricCrypterFromPassphrase(k.passphrase, salt) }
+		}
+		c := crypter()
+		if text, err := c.DecryptValue(ctx, check); err != nil || text != verifier {
+			return nil, ErrPassphrase
+		}
+		return c, nil
+	})}, nil
 }
 
 // encryptionState finds the passphrase provider's state in an export; "" if the
@@ -125,10 +131,18 @@ func (s *Secrets) State() string { return s.state }
 
 // Encrypt gives the ciphertext of a config value.
 func (s *Secrets) Encrypt(ctx context.Context, plaintext string) (string, error) {
-	return s.crypter.EncryptValue(ctx, plaintext)
+	crypter, err := s.crypter()
+	if err != nil {
+		return "", err
+	}
+	return crypter.EncryptValue(ctx, plaintext)
 }
 
-// Decrypt gives the plaintext of a ciphertext from a plan file.
+// Decrypt gives the plaintext of a ciphertext from a state or a plan.
 func (s *Secrets) Decrypt(ctx context.Context, ciphertext string) (string, error) {
-	return s.crypter.DecryptValue(ctx, ciphertext)
+	crypter, err := s.crypter()
+	if err != nil {
+		return "", err
+	}
+	return crypter.DecryptValue(ctx, ciphertext)
 }
