@@ -1,0 +1,105 @@
+// Package e2e drives the product as people do, with everything real: the built
+// programs, a control plane, the Pulumi engine and its state. It may use the
+// command line, kubectl and the Kubernetes API, and must not call the product's
+// packages to make something happen.
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/towpath-dev/towpath/internal/controlplane/controlplanetest"
+)
+
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "towpath-e2e-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	scratch = dir
+	code := m.Run()
+	if shared.portal != nil {
+		if err := shared.portal.stop(); err != nil {
+			fmt.Fprintln(os.Stderr, "stop the shared portal:", err)
+			return 1
+		}
+	}
+	return code
+}
+
+// scratch is a folder for the whole package, removed at its end.
+var scratch string
+
+// built builds the programs under test, once.
+var built = sync.OnceValues(func() (string, error) {
+	toolchain, err := controlplanetest.Bin()
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(filepath.Join(toolchain, "kubectl")); err != nil {
+		return "", fmt.Errorf("the toolchain is not there; run `make toolchain` first: %w", err)
+	}
+	bin := filepath.Join(scratch, "bin")
+	build := exec.Command("go", "build", "-o", bin+"/", "./cmd/towpath", "./cmd/towpath-runner") //nolint:noctx // for all tests, so for no single one's context
+	build.Dir = filepath.Join(toolchain, "..", "..")
+	if output, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the programs: %w\n%s", err, output)
+	}
+	return bin, nil
+})
+
+// shared is the portal that most tests use, each with services of its own.
+var shared struct {
+	once   sync.Once
+	portal *portal
+	err    error
+}
+
+// sharedPortal starts the shared portal if no test has done so before.
+func sharedPortal(t *testing.T) *portal {
+	t.Helper()
+	skipShort(t)
+	shared.once.Do(func() {
+		p := newPortal(filepath.Join(scratch, "shared"))
+		if shared.err = p.start(); shared.err == nil {
+			shared.portal = p
+		}
+	})
+	if shared.err != nil {
+		t.Fatal(shared.err)
+	}
+	return shared.portal
+}
+
+// ownPortal starts a portal for one test, which may do to it what it likes.
+func ownPortal(t *testing.T) *portal {
+	t.Helper()
+	skipShort(t)
+	p := newPortal(t.TempDir())
+	if err := p.start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.stop(); err != nil {
+			t.Errorf("stop the portal: %v", err)
+		}
+	})
+	return p
+}
+
+func skipShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it starts a whole portal")
+	}
+}
