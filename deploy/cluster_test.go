@@ -81,6 +81,7 @@ func client(tb testing.TB, config *rest.Config) dynamic.Interface {
 func admin(tb testing.TB) dynamic.Interface {
 	return client(tb, person(tb, "admin", "system:masters"))
 }
+
 func developer(tb testing.TB) dynamic.Interface { return client(tb, person(tb, "ana", "developer")) }
 func approver(tb testing.TB) dynamic.Interface  { return client(tb, person(tb, "ben", "approver")) }
 func controller(tb testing.TB) dynamic.Interface {
@@ -121,7 +122,7 @@ func awaitRight(tb testing.TB, as dynamic.Interface, namespace, verb, group, res
 func awaitRightOn(tb testing.TB, as dynamic.Interface, namespace, verb, group, resource, name string) {
 	tb.Helper()
 	err := wait.PollUntilContextTimeout(tb.Context(), 10*time.Millisecond, 10*time.Second, true, func(context.Context) (bool, error) {
-		return may(tb, as, namespace, verb, group, resource, name), nil
+		return may(tb, as, namespace, verb, group, resource, name), nil //nolint:contextcheck // the test's own context bounds both
 	})
 	if err != nil {
 		tb.Fatalf("the right to %s %s in %s does not come: %v", verb, resource, namespace, err)

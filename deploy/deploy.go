@@ -31,14 +31,14 @@ const (
 )
 
 // Install puts the kinds, roles and admission policies into the cluster and
-// returns once they are in force. It may be repeated; progress gets a short
-// phrase for each step.
+// returns once they are in force. It may be repeated; progress is told
+// what is being installed.
 func Install(ctx context.Context, config *rest.Config, progress func(string)) error {
 	applier, err := NewApplier(config)
 	if err != nil {
 		return err
 	}
-	progress("installing kinds")
+	progress("kinds")
 	kinds, err := applyAll(ctx, applier, "crd", nil)
 	if err != nil {
 		return err
@@ -46,11 +46,11 @@ func Install(ctx context.Context, config *rest.Config, progress func(string)) er
 	if err := awaitEstablished(ctx, applier, kinds); err != nil {
 		return err
 	}
-	progress("installing roles")
+	progress("roles")
 	if _, err := applyAll(ctx, applier, "rbac", nil); err != nil {
 		return err
 	}
-	progress("installing admission policies")
+	progress("admission policies")
 	policies, err := applyAll(ctx, applier, "admission", nil)
 	if err != nil {
 		return err

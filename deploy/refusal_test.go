@@ -80,131 +80,198 @@ metadata: {name: token, annotations: {kubernetes.io/service-account.name: ` + ac
 	}{
 		// Changes.
 		"an author may withdraw": {
-			[]fixture{change}, attack{as: developer, kind: changeRequests, name: "orders-1", patch: `{"spec":{"withdrawn":true}}`}, ""},
+			[]fixture{change}, attack{as: developer, kind: changeRequests, name: "orders-1", patch: `{"spec":{"withdrawn":true}}`}, "",
+		},
 		"an approver may withdraw somebody's change": {
-			[]fixture{change}, attack{as: approver, kind: changeRequests, name: "orders-1", patch: `{"spec":{"withdrawn":true}}`}, ""},
+			[]fixture{change}, attack{as: approver, kind: changeRequests, name: "orders-1", patch: `{"spec":{"withdrawn":true}}`}, "",
+		},
 		"another developer may not withdraw it": {
-			[]fixture{change}, attack{as: otherDeveloper, kind: changeRequests, name: "orders-1", patch: `{"spec":{"withdrawn":true}}`},
-			"Only the author may withdraw a change"},
+			[]fixture{change},
+			attack{as: otherDeveloper, kind: changeRequests, name: "orders-1", patch: `{"spec":{"withdrawn":true}}`},
+			"Only the author may withdraw a change",
+		},
 		"a program is not swapped under its reviewers": {
-			[]fixture{change}, attack{as: developer, kind: changeRequests, name: "orders-1", patch: `{"spec":{"program":{"resources":{"web":{"properties":{"image":"evil"}}}}}}`},
-			"A proposal does not change once it is made"},
+			[]fixture{change},
+			attack{as: developer, kind: changeRequests, name: "orders-1", patch: `{"spec":{"program":{"resources":{"web":{"properties":{"image":"evil"}}}}}}`},
+			"A proposal does not change once it is made",
+		},
 		"config is not swapped under its reviewers": {
-			[]fixture{change}, attack{as: admin, kind: changeRequests, name: "orders-1", patch: `{"spec":{"environments":[{"name":"dev","config":{"size":9}},{"name":"test"}]}}`},
-			"A proposal does not change once it is made"},
+			[]fixture{change},
+			attack{as: admin, kind: changeRequests, name: "orders-1", patch: `{"spec":{"environments":[{"name":"dev","config":{"size":9}},{"name":"test"}]}}`},
+			"A proposal does not change once it is made",
+		},
 		"an environment is not added afterwards": {
-			[]fixture{change}, attack{as: developer, kind: changeRequests, name: "orders-1", patch: `{"spec":{"environments":[{"name":"prod"}]}}`},
-			"A proposal does not change once it is made"},
+			[]fixture{change},
+			attack{as: developer, kind: changeRequests, name: "orders-1", patch: `{"spec":{"environments":[{"name":"prod"}]}}`},
+			"A proposal does not change once it is made",
+		},
 		"a description is not added afterwards": {
-			[]fixture{change}, attack{as: developer, kind: changeRequests, name: "orders-1", patch: `{"spec":{"description":"harmless"}}`},
-			"A proposal does not change once it is made"},
+			[]fixture{change},
+			attack{as: developer, kind: changeRequests, name: "orders-1", patch: `{"spec":{"description":"harmless"}}`},
+			"A proposal does not change once it is made",
+		},
 		"an author does not slip out of a change": {
-			[]fixture{change}, attack{as: developer, kind: changeRequests, name: "orders-1", patch: `{"spec":{"author":{"username":"cleo"}}}`},
-			"A proposal does not change once it is made"},
+			[]fixture{change},
+			attack{as: developer, kind: changeRequests, name: "orders-1", patch: `{"spec":{"author":{"username":"cleo"}}}`},
+			"A proposal does not change once it is made",
+		},
 		"not even the controller changes a proposal": {
-			[]fixture{change}, attack{as: controller, kind: changeRequests, name: "orders-1", patch: `{"spec":{"author":{"username":"cleo"}}}`},
-			"A proposal does not change once it is made"},
+			[]fixture{change},
+			attack{as: controller, kind: changeRequests, name: "orders-1", patch: `{"spec":{"author":{"username":"cleo"}}}`},
+			"A proposal does not change once it is made",
+		},
 		"a change does not get an owner that can be deleted": {
-			[]fixture{change}, attack{as: developer, kind: changeRequests, name: "orders-1", patch: owner},
-			"Only the controller may give a change request an owner reference"},
+			[]fixture{change},
+			attack{as: developer, kind: changeRequests, name: "orders-1", patch: owner},
+			"Only the controller may give a change request an owner reference",
+		},
 		"a change is not created with such an owner": {
-			nil, attack{as: developer, kind: changeRequests, create: `
+			nil,
+			attack{as: developer, kind: changeRequests, create: `
 apiVersion: towpath.dev/v1alpha1
 kind: ChangeRequest
 metadata: {name: orders-1, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: gone, uid: "1"}]}
 spec: {service: orders, program: {}, environments: [{name: dev}]}`},
-			"Only the controller may give a change request an owner reference"},
+			"Only the controller may give a change request an owner reference",
+		},
 		"a developer does not delete a change": {
-			[]fixture{change}, attack{as: developer, kind: changeRequests, name: "orders-1", remove: true}, "cannot delete resource"},
+			[]fixture{change}, attack{as: developer, kind: changeRequests, name: "orders-1", remove: true}, "cannot delete resource",
+		},
 		"an administrator does not write a change's verdict": {
-			[]fixture{change}, attack{as: admin, kind: changeRequests, name: "orders-1", patch: `{"status":{"phase":"Applied"}}`, subresource: []string{"status"}},
-			"The status of changerequests can only be written by the Towpath controller."},
+			[]fixture{change},
+			attack{as: admin, kind: changeRequests, name: "orders-1", patch: `{"status":{"phase":"Applied"}}`, subresource: []string{"status"}},
+			"The status of changerequests can only be written by the Towpath controller.",
+		},
 		"the controller writes a change's verdict": {
-			[]fixture{change}, attack{as: controller, kind: changeRequests, name: "orders-1", patch: `{"status":{"phase":"Previewing"}}`, subresource: []string{"status"}}, ""},
+			[]fixture{change}, attack{as: controller, kind: changeRequests, name: "orders-1", patch: `{"status":{"phase":"Previewing"}}`, subresource: []string{"status"}}, "",
+		},
 
 		// Reviews.
 		"an approver approves": {nil, attack{as: approver, kind: reviews, create: aReview}, ""},
 		"a developer may not approve": {
-			nil, attack{as: developer, kind: reviews, create: aReview},
-			`that takes the verb review on environments.towpath.dev "dev"`},
+			nil,
+			attack{as: developer, kind: reviews, create: aReview},
+			`that takes the verb review on environments.towpath.dev "dev"`,
+		},
 		"a developer may comment": {nil, attack{as: developer, kind: reviews, create: aComment}, ""},
 		"a review is not rewritten": {
-			[]fixture{review}, attack{as: admin, kind: reviews, name: "review-1", patch: `{"spec":{"decision":"Reject","comment":"no"}}`},
-			"a Review is immutable"},
+			[]fixture{review},
+			attack{as: admin, kind: reviews, name: "review-1", patch: `{"spec":{"decision":"Reject","comment":"no"}}`},
+			"a Review is immutable",
+		},
 		"a review is not relabelled": {
-			[]fixture{review}, attack{as: admin, kind: reviews, name: "review-1", patch: `{"metadata":{"labels":{"a":"b"}}}`},
-			"A Review is immutable"},
+			[]fixture{review},
+			attack{as: admin, kind: reviews, name: "review-1", patch: `{"metadata":{"labels":{"a":"b"}}}`},
+			"A Review is immutable",
+		},
 		"a review does not get an owner that can be deleted": {
-			[]fixture{review}, attack{as: admin, kind: reviews, name: "review-1", patch: owner}, "A Review is immutable"},
+			[]fixture{review}, attack{as: admin, kind: reviews, name: "review-1", patch: owner}, "A Review is immutable",
+		},
 		"a review is not moved to another plan, by the controller either": {
-			[]fixture{review}, attack{as: controller, kind: reviews, name: "review-1", patch: `{"spec":{"environment":"prod"}}`},
-			"a Review is immutable"},
+			[]fixture{review},
+			attack{as: controller, kind: reviews, name: "review-1", patch: `{"spec":{"environment":"prod"}}`},
+			"a Review is immutable",
+		},
 		"a review is not deleted": {
-			[]fixture{review}, attack{as: admin, kind: reviews, name: "review-1", remove: true}, "A Review cannot be deleted"},
+			[]fixture{review}, attack{as: admin, kind: reviews, name: "review-1", remove: true}, "A Review cannot be deleted",
+		},
 		"a review goes with its change": {
-			[]fixture{review}, attack{as: asGarbageCollector, kind: reviews, name: "review-1", remove: true}, ""},
+			[]fixture{review}, attack{as: asGarbageCollector, kind: reviews, name: "review-1", remove: true}, "",
+		},
 		"an administrator does not make a review count": {
-			[]fixture{review}, attack{as: admin, kind: reviews, name: "review-1", patch: `{"status":{"counts":true}}`, subresource: []string{"status"}},
-			"The status of reviews can only be written by the Towpath controller."},
+			[]fixture{review},
+			attack{as: admin, kind: reviews, name: "review-1", patch: `{"status":{"counts":true}}`, subresource: []string{"status"}},
+			"The status of reviews can only be written by the Towpath controller.",
+		},
 		"the controller says whether a review counts": {
-			[]fixture{review}, attack{as: controller, kind: reviews, name: "review-1", patch: `{"status":{"counts":true}}`, subresource: []string{"status"}}, ""},
+			[]fixture{review}, attack{as: controller, kind: reviews, name: "review-1", patch: `{"status":{"counts":true}}`, subresource: []string{"status"}}, "",
+		},
 
 		// Runs and snapshots.
 		"an administrator does not start a run": {
-			nil, attack{as: admin, kind: runs, create: aRun}, "Runs can only be written by the Towpath controller."},
+			nil, attack{as: admin, kind: runs, create: aRun}, "Runs can only be written by the Towpath controller.",
+		},
 		"an administrator does not change a run": {
-			[]fixture{run}, attack{as: admin, kind: runs, name: "run-1", patch: `{"spec":{"cancel":true}}`}, "Runs can only be written by the Towpath controller."},
+			[]fixture{run}, attack{as: admin, kind: runs, name: "run-1", patch: `{"spec":{"cancel":true}}`}, "Runs can only be written by the Towpath controller.",
+		},
 		"an administrator does not delete a run": {
-			[]fixture{run}, attack{as: admin, kind: runs, name: "run-1", remove: true}, "Runs can only be written by the Towpath controller."},
+			[]fixture{run}, attack{as: admin, kind: runs, name: "run-1", remove: true}, "Runs can only be written by the Towpath controller.",
+		},
 		"an administrator does not write a run's result": {
-			[]fixture{run}, attack{as: admin, kind: runs, name: "run-1", patch: `{"status":{"phase":"Succeeded"}}`, subresource: []string{"status"}},
-			"The status of runs can only be written by the Towpath controller."},
+			[]fixture{run},
+			attack{as: admin, kind: runs, name: "run-1", patch: `{"status":{"phase":"Succeeded"}}`, subresource: []string{"status"}},
+			"The status of runs can only be written by the Towpath controller.",
+		},
 		"a run goes with its change": {
-			[]fixture{run}, attack{as: asGarbageCollector, kind: runs, name: "run-1", remove: true}, ""},
+			[]fixture{run}, attack{as: asGarbageCollector, kind: runs, name: "run-1", remove: true}, "",
+		},
 		"the controller cancels a run": {
-			[]fixture{run}, attack{as: controller, kind: runs, name: "run-1", patch: `{"spec":{"cancel":true}}`}, ""},
+			[]fixture{run}, attack{as: controller, kind: runs, name: "run-1", patch: `{"spec":{"cancel":true}}`}, "",
+		},
 		"the controller does not change what a run is": {
-			[]fixture{run}, attack{as: controller, kind: runs, name: "run-1", patch: `{"spec":{"serviceAccountName":"deploy-prod"}}`},
-			"A Run does not change once it is created"},
+			[]fixture{run},
+			attack{as: controller, kind: runs, name: "run-1", patch: `{"spec":{"serviceAccountName":"deploy-prod"}}`},
+			"A Run does not change once it is created",
+		},
 		"a snapshot is not made by hand": {
-			nil, attack{as: admin, kind: controllerRevisions, create: aSnapshot}, "Snapshots of Programs"},
+			nil, attack{as: admin, kind: controllerRevisions, create: aSnapshot}, "Snapshots of Programs",
+		},
 		"a snapshot does not lose its label": {
-			[]fixture{snapshot}, attack{as: admin, kind: controllerRevisions, name: "orders-abc", patch: `{"metadata":{"labels":null}}`}, "Snapshots of Programs"},
+			[]fixture{snapshot}, attack{as: admin, kind: controllerRevisions, name: "orders-abc", patch: `{"metadata":{"labels":null}}`}, "Snapshots of Programs",
+		},
 		"a snapshot is not deleted by hand": {
-			[]fixture{snapshot}, attack{as: admin, kind: controllerRevisions, name: "orders-abc", remove: true}, "Snapshots of Programs"},
+			[]fixture{snapshot}, attack{as: admin, kind: controllerRevisions, name: "orders-abc", remove: true}, "Snapshots of Programs",
+		},
 		"a snapshot goes with its Program": {
-			[]fixture{snapshot}, attack{as: asGarbageCollector, kind: controllerRevisions, name: "orders-abc", remove: true}, ""},
+			[]fixture{snapshot}, attack{as: asGarbageCollector, kind: controllerRevisions, name: "orders-abc", remove: true}, "",
+		},
 		"other people's revisions are left alone": {
-			[]fixture{foreignRevision}, attack{as: admin, kind: controllerRevisions, name: "db-1", remove: true}, ""},
+			[]fixture{foreignRevision}, attack{as: admin, kind: controllerRevisions, name: "db-1", remove: true}, "",
+		},
 		"somebody's revision does not become a snapshot": {
-			[]fixture{foreignRevision}, attack{as: admin, kind: controllerRevisions, name: "db-1", patch: `{"metadata":{"labels":{"towpath.dev/service":"orders"}}}`},
-			"Snapshots of Programs"},
+			[]fixture{foreignRevision},
+			attack{as: admin, kind: controllerRevisions, name: "db-1", patch: `{"metadata":{"labels":{"towpath.dev/service":"orders"}}}`},
+			"Snapshots of Programs",
+		},
 
 		// Environments of Stacks.
 		"a Stack does not move to laxer rules": {
-			[]fixture{labelled}, attack{as: admin, kind: stacks, name: "orders-prod", patch: `{"metadata":{"labels":{"towpath.dev/environment":"dev"}}}`},
-			"A Stack stays in its environment"},
+			[]fixture{labelled},
+			attack{as: admin, kind: stacks, name: "orders-prod", patch: `{"metadata":{"labels":{"towpath.dev/environment":"dev"}}}`},
+			"A Stack stays in its environment",
+		},
 		"a Stack does not leave its environment": {
-			[]fixture{labelled}, attack{as: developer, kind: stacks, name: "orders-prod", patch: `{"metadata":{"labels":null}}`},
-			"A Stack stays in its environment"},
+			[]fixture{labelled},
+			attack{as: developer, kind: stacks, name: "orders-prod", patch: `{"metadata":{"labels":null}}`},
+			"A Stack stays in its environment",
+		},
 		"the controller may move a Stack": {
-			[]fixture{labelled}, attack{as: controller, kind: stacks, name: "orders-prod", patch: `{"metadata":{"labels":{"towpath.dev/environment":"dev"}}}`}, ""},
+			[]fixture{labelled}, attack{as: controller, kind: stacks, name: "orders-prod", patch: `{"metadata":{"labels":{"towpath.dev/environment":"dev"}}}`}, "",
+		},
 		"a developer does not take a Stack out of the default rules": {
-			[]fixture{stack}, attack{as: developer, kind: stacks, name: "orders-dev", patch: `{"metadata":{"labels":{"towpath.dev/environment":"dev"}}}`},
-			"takes the verb update on that environment"},
+			[]fixture{stack},
+			attack{as: developer, kind: stacks, name: "orders-dev", patch: `{"metadata":{"labels":{"towpath.dev/environment":"dev"}}}`},
+			"takes the verb update on that environment",
+		},
 		"who owns an environment may put a Stack into it": {
-			[]fixture{stack}, attack{as: admin, kind: stacks, name: "orders-dev", patch: `{"metadata":{"labels":{"towpath.dev/environment":"dev"}}}`}, ""},
+			[]fixture{stack}, attack{as: admin, kind: stacks, name: "orders-dev", patch: `{"metadata":{"labels":{"towpath.dev/environment":"dev"}}}`}, "",
+		},
 		"other labels of a Stack are free": {
-			[]fixture{labelled}, attack{as: developer, kind: stacks, name: "orders-prod", patch: `{"metadata":{"labels":{"team":"a"}}}`}, ""},
+			[]fixture{labelled}, attack{as: developer, kind: stacks, name: "orders-prod", patch: `{"metadata":{"labels":{"team":"a"}}}`}, "",
+		},
 		"a Stack may be created in an environment": {
-			nil, attack{as: developer, kind: stacks, create: labelled.object}, ""},
+			nil, attack{as: developer, kind: stacks, create: labelled.object}, "",
+		},
 
 		// Secrets.
 		"a developer writes secret config": {
-			nil, attack{as: developer, kind: secrets, create: `{apiVersion: v1, kind: Secret, metadata: {name: db}, stringData: {password: hush}}`}, ""},
+			nil, attack{as: developer, kind: secrets, create: `{apiVersion: v1, kind: Secret, metadata: {name: db}, stringData: {password: hush}}`}, "",
+		},
 		"a developer does not come by the identity that applies": {
-			nil, attack{as: developer, kind: secrets, create: tokenSecret("deploy-prod")},
-			"A token Secret for service account deploy-prod takes the verb create on serviceaccounts/token."},
+			nil,
+			attack{as: developer, kind: secrets, create: tokenSecret("deploy-prod")},
+			"A token Secret for service account deploy-prod takes the verb create on serviceaccounts/token.",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -27,7 +27,7 @@ func main() {
 
 // run runs the program with the given arguments and returns its exit code.
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {
-	command := newCommand()
+	command := newCommand() //nolint:contextcheck // cobra hands the context to the commands
 	command.SetArgs(args)
 	command.SetOut(out)
 	command.SetErr(errOut)

@@ -131,7 +131,7 @@ func (s *session) furnish(ctx context.Context, plane *controlplane.ControlPlane)
 	// The default of five requests a second is meant for a shared cluster.
 	config.QPS = -1
 	s.say("Installing Towpath: kinds, roles and admission policies.")
-	if err := deploy.Install(ctx, config, func(step string) { s.log.Info(step) }); err != nil {
+	if err := deploy.Install(ctx, config, func(step string) { s.log.Info("installing", "step", step) }); err != nil {
 		return err
 	}
 	applier, err := deploy.NewApplier(config)
@@ -166,7 +166,7 @@ func (s *session) runController(ctx context.Context, plane *controlplane.Control
 			Log:        s.log,
 		})
 	}()
-	s.say("%s", welcome(s.Program, s.Options.Dir, plane.URL()))
+	s.say("%s", welcome(s.Program, s.Dir, plane.URL()))
 
 	select {
 	case err := <-ended:

@@ -15,7 +15,7 @@ Ctrl-C stops it; everything is kept in %s.
 
 Next, in another terminal:
 
-  %[3]s propose examples/orders.yaml --role developer
+  %[3]s propose docs/examples/orders.yaml --role developer
   %[3]s show orders --role developer
   %[3]s approve orders test --role approver
 
