@@ -17,7 +17,7 @@ type Launcher interface {
 	// Observe says how a run stands.
 	Observe(ctx context.Context, runUID string) (Observation, error)
 	// Interrupt asks the runner to end: it interrupts the engine, and kills and
-	// repairs what does not end in time.
+	// repairs what does not end in time. Asking again changes nothing.
 	Interrupt(ctx context.Context, runUID string) error
 	// Sweep ends every process that still carries the run's marker.
 	Sweep(ctx context.Context, runUID string) (ended int, err error)

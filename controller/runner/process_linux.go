@@ -34,9 +34,14 @@ type ProcessLauncher struct {
 
 var _ Launcher = (*ProcessLauncher)(nil)
 
-// startedFile marks a folder whose runner was started; it is made before the
-// process, so that a crash in between cannot start two.
-const startedFile = "started"
+const (
+	// startedFile marks a folder whose runner was started; it is made before the
+	// process, so that a crash in between cannot start two.
+	startedFile = "started"
+	// interruptedFile marks a folder whose runner was interrupted. A second signal
+	// would make the runner kill the engine without waiting for it.
+	interruptedFile = "interrupted"
+)
 
 // runUIDs are Kubernetes UIDs; they become folder names.
 var runUID = regexp.MustCompile(`^[0-9a-f-]{8,64}$`)
@@ -170,6 +175,9 @@ func (l *ProcessLauncher) Interrupt(_ context.Context, uid string) error {
 	if err != nil {
 		return err
 	}
+	if _, err := os.Stat(filepath.Join(dir, interruptedFile)); err == nil {
+		return nil
+	}
 	var pid int
 	stream, err := os.ReadFile(filepath.Join(dir, StreamFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -185,6 +193,9 @@ func (l *ProcessLauncher) Interrupt(_ context.Context, uid string) error {
 		return nil // not there yet, or gone: the next look tells
 	}
 	if err := unix.Kill(pid, unix.SIGTERM); err != nil && !errors.Is(err, unix.ESRCH) {
+		return fmt.Errorf("interrupt run %s: %w", uid, err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, interruptedFile), nil, 0o600); err != nil {
 		return fmt.Errorf("interrupt run %s: %w", uid, err)
 	}
 	return nil
