@@ -240,6 +240,25 @@ func TestDoneSaysWhichComponentEnded(t *testing.T) {
 	}
 }
 
+func TestStateThatCannotBeReadSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	c, err := start(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(filepath.Join(dir, "etcd", "data", "member", "snap", "db"), 100); err != nil {
+		t.Fatal(err)
+	}
+	_, err = start(t.Context(), dir)
+	if err == nil || !strings.Contains(err.Error(), "remove "+dir+" to begin anew") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 func TestMissingBinarySaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	_, err := controlplane.Start(t.Context(), controlplane.Config{Bin: t.TempDir(), Dir: t.TempDir()})

@@ -38,6 +38,9 @@ func (c *ControlPlane) startAPI(ctx context.Context) error {
 		return err
 	}
 	if err := c.waitForAPI(ctx); err != nil {
+		if c.running[0].hasEnded() {
+			return fmt.Errorf("the state in %s cannot be used; put back a copy of it, or remove %s to begin anew: %w", folder, c.config.Dir, err)
+		}
 		return fmt.Errorf("start the API server: %w", err)
 	}
 	if err := os.WriteFile(complete, nil, 0o600); err != nil {

@@ -138,12 +138,17 @@ func (c *ControlPlane) Err() error {
 
 // Stop ends all components, those that need others first, and releases the
 // state folder. A component that does not end by itself within ctx, or within
-// ten seconds, is killed; etcd's data survives that.
+// seconds, is killed; etcd's data survives that.
 func (c *ControlPlane) Stop(ctx context.Context) error {
 	c.stop.Do(func() {
+		patience := 10 * time.Second
+		if c.Err() != nil {
+			// Without etcd the API server waits in vain for its last writes.
+			patience = 2 * time.Second
+		}
 		var errs []error
 		for _, p := range slices.Backward(c.running) {
-			errs = append(errs, p.end(ctx, 10*time.Second))
+			errs = append(errs, p.end(ctx, patience))
 		}
 		c.launcher.close()
 		c.stopErr = errors.Join(append(errs, c.lock.release())...)

@@ -112,6 +112,15 @@ func (p *process) kill() error {
 	return nil
 }
 
+func (p *process) hasEnded() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // reason says how the process ended, in a sentence; only after done.
 func (p *process) reason() error {
 	how := "with success"
@@ -133,13 +142,19 @@ func openLog(path string) (*os.File, error) {
 	return log, nil
 }
 
+// lastLine returns the line of a log that most likely says why it ends.
 func lastLine(path string) string {
 	const most = 400
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return "(the log cannot be read)"
 	}
-	lines := bytes.Split(bytes.TrimSpace(content), []byte("\n"))
+	content = bytes.TrimSpace(content)
+	// A panic says what is wrong in its first line, and where in the last.
+	if i := bytes.LastIndex(content, []byte("\npanic: ")); i >= 0 {
+		content, _, _ = bytes.Cut(content[i+1:], []byte("\n"))
+	}
+	lines := bytes.Split(content, []byte("\n"))
 	last := string(lines[len(lines)-1])
 	if len(last) > most {
 		last = last[:most] + " …"
