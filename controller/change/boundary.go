@@ -59,6 +59,17 @@ func (w *world) boundary(environment v1alpha1.Environment, spec pulumiv1.StackSp
 			refuse("Stack %s sets config %s, which is for the environment to say. Remove it.", name, key)
 		}
 	}
+	keys := map[string]string{} // Secrets with credentials of the engine, and for what
+	for variable, ref := range spec.EnvRefs {
+		if ref.Secret != nil {
+			keys[ref.Secret.Name] = variable
+		}
+	}
+	for _, key := range sortedKeys(spec.SecretsRef) {
+		if ref := spec.SecretsRef[key].Secret; ref != nil && keys[ref.Name] != "" {
+			refuse("Stack %s takes config %s from Secret %s, which holds the engine's %s. Use another Secret.", name, key, ref.Name, keys[ref.Name])
+		}
+	}
 	for _, key := range sortedKeys(spec.EnvRefs) {
 		if _, given := template.EnvRefs[key]; !given && !slices.Contains(freeVariables, key) {
 			refuse("Stack %s sets the variable %s, which is not allowed. Remove it; allowed are %s.", name, key, strings.Join(freeVariables, ", "))
