@@ -4,6 +4,7 @@
 package cluster
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -90,10 +91,10 @@ func (e *DeniedError) Error() string {
 // Identity is a digest that no other cluster has: of the server's address and of
 // the UID of the namespace kube-system, which lives as long as the cluster.
 func (c *Cluster) Identity(ctx context.Context) (string, error) {
-	if _, err := c.get(ctx, "/version"); err != nil {
+	if _, err := c.ask(ctx, http.MethodGet, "/version", nil); err != nil {
 		return "", err
 	}
-	body, err := c.get(ctx, "/api/v1/namespaces/kube-system")
+	body, err := c.ask(ctx, http.MethodGet, "/api/v1/namespaces/kube-system", nil)
 	if err != nil {
 		return "", err
 	}
@@ -109,13 +110,27 @@ func (c *Cluster) Identity(ctx context.Context) (string, error) {
 	return "sha256:" + hex.EncodeToString(sum[:]), nil
 }
 
+// notFoundError says that a server does not have what was asked for.
+type notFoundError struct{ message string }
+
+// Error implements error.
+func (e *notFoundError) Error() string { return e.message }
+
+func isNotFound(err error) bool {
+	var notFound *notFoundError
+	return errors.As(err, &notFound)
+}
+
 // largest bounds an answer.
 const largest = 1 << 20
 
-func (c *Cluster) get(ctx context.Context, path string) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.server+path, http.NoBody)
+func (c *Cluster) ask(ctx context.Context, method, path string, question []byte) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.server+path, bytes.NewReader(question))
 	if err != nil {
 		return nil, fmt.Errorf("ask the cluster at %s: %w", c.Host, err)
+	}
+	if question != nil {
+		req.Header.Set("Content-Type", "application/json")
 	}
 	resp, err := c.client.Do(req)
 	if err != nil {
@@ -129,7 +144,9 @@ func (c *Cluster) get(ctx context.Context, path string) ([]byte, error) {
 	switch {
 	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden:
 		return nil, &DeniedError{Host: c.Host, Message: message(body, resp.Status)}
-	case resp.StatusCode != http.StatusOK:
+	case resp.StatusCode == http.StatusNotFound:
+		return nil, &notFoundError{message(body, resp.Status)}
+	case resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusCreated:
 		text := message(body, resp.Status)
 		return nil, &UnreachableError{Host: c.Host, Reason: text, Err: errors.New(text)}
 	}

@@ -39,11 +39,12 @@ type session struct {
 	out      *stream.Stream
 	scrubber *scrub.Scrubber
 
-	tools   engine.Tools
-	cluster string
-	host    *host.Host
-	engine  *engine.Engine
-	state   *state
+	tools    engine.Tools
+	target   *cluster.Cluster
+	identity string
+	host     *host.Host
+	engine   *engine.Engine
+	state    *state
 }
 
 // Run does the job and gives its result. When ctx ends it stops in order.
@@ -96,11 +97,10 @@ func (s *session) open(ctx context.Context, opts Options) error {
 	if len(ended) > 0 {
 		s.out.Logf(stream.Info, "Ended %d processes that a run without a runner had left.", len(ended))
 	}
-	target, err := cluster.Open(s.job.Kubeconfig)
-	if err != nil {
+	if s.target, err = cluster.Open(s.job.Kubeconfig); err != nil {
 		return err
 	}
-	s.scrubber.Add(target.Tokens...)
+	s.scrubber.Add(s.target.Tokens...)
 	if s.tools, err = engine.FindTools(s.job.Toolchain, s.job.PulumiHome); err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (s *session) open(ctx context.Context, opts Options) error {
 	var probe error
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		s.cluster, probe = target.Identity(groupCtx)
+		s.identity, probe = s.target.Identity(groupCtx)
 		return probe
 	})
 	group.Go(func() error {

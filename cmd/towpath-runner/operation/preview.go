@@ -59,6 +59,9 @@ func (s *session) makePlan(ctx context.Context) (*planned, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.checkAccess(ctx, events); err != nil {
+		return nil, err
+	}
 	file, err := os.ReadFile(s.engine.PlanFile())
 	if err != nil {
 		return nil, fmt.Errorf("read the saved plan: %w", err)
@@ -86,7 +89,7 @@ func (s *session) inputs() map[string]string {
 	}
 	inputs["secrets"] = s.sealed("secrets", s.job.Secrets)
 	inputs["tools"] = s.sealed("tools", s.tools)
-	inputs["cluster"] = s.cluster
+	inputs["cluster"] = s.identity
 	inputs["state"] = s.state.core
 	return inputs
 }
