@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/cli-utils/pkg/kstatus/status"
@@ -56,6 +57,8 @@ func (k KStatus) one(ctx context.Context, ref v1alpha1.ObjectReference) (Health,
 	switch {
 	case apierrors.IsNotFound(err):
 		return Degraded, "it is gone from the cluster.", nil
+	case meta.IsNoMatchError(err):
+		return Degraded, "the cluster no longer knows its kind.", nil
 	case apierrors.IsForbidden(err):
 		return Unknown, "the controller may not read it, so its health is unknown.", nil
 	case err != nil:

@@ -2,6 +2,7 @@ package change
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -15,7 +16,8 @@ import (
 // none yet, and its name. Stacks are found by what they are, not by their name:
 // they may have come by another door.
 func (w *world) stackFor(environment string) (*pulumiv1.Stack, string) {
-	for _, stack := range w.stacks {
+	for _, name := range slices.Sorted(maps.Keys(w.stacks)) { // always the same one of several
+		stack := w.stacks[name]
 		ref := stack.Spec.ProgramRef
 		if ref != nil && ref.Name == w.cr.Spec.Service && EnvironmentOf(stack) == environment && stack.DeletionTimestamp == nil {
 			return stack, stack.Name
