@@ -78,7 +78,7 @@ func TestGoldenPathsFromPreviewToUpdate(t *testing.T) {
 		t.Errorf("an unchanged program gives %q", empty.Summary.Text)
 	}
 	b.project = strings.Replace(wired, "nginx:1", "nginx:2", 1)
-	stream, result := run(t, b.job(t, v1alpha1.Preview))
+	stream, result := do(t, b.job(t, v1alpha1.Preview))
 	var steps []v1alpha1.PlanStep
 	for _, line := range stream {
 		if line.Step != nil {
@@ -92,7 +92,7 @@ func TestGoldenPathsFromPreviewToUpdate(t *testing.T) {
 	secret := b.job(t, v1alpha1.Up, approved(result), func(job *runner.Job) {
 		job.Secrets = map[string]string{"password": "another-password"}
 	})
-	_, diverged := run(t, secret)
+	_, diverged := do(t, secret)
 	if diverged.Phase != v1alpha1.RunDiverged || !names(diverged, "secrets") {
 		t.Errorf("with another secret the apply is %s: %v", diverged.Phase, diverged.Differences)
 	}
@@ -130,7 +130,7 @@ func TestStateMovedAfterApprovalTouchesNothing(t *testing.T) {
 	succeed(t, b.job(t, v1alpha1.Up, approved(succeed(t, b.job(t, v1alpha1.Preview)))))
 
 	b.project = configMaps("moved-a", "moved-b")
-	_, result := run(t, b.job(t, v1alpha1.Up, approved(plan)))
+	_, result := do(t, b.job(t, v1alpha1.Up, approved(plan)))
 	if result.Phase != v1alpha1.RunDiverged || !names(result, "state") || !names(result, "moved-c") {
 		t.Errorf("the apply is %s: %v", result.Phase, result.Differences)
 	}
@@ -153,7 +153,7 @@ resources:
     type: kubernetes:core/v1:ConfigMap
     properties: {metadata: {name: violated-second}, data: {uid: "${first.metadata.uid}"}}
 `)
-	_, result := run(t, b.job(t, v1alpha1.Up, approved(succeed(t, b.job(t, v1alpha1.Preview)))))
+	_, result := do(t, b.job(t, v1alpha1.Up, approved(succeed(t, b.job(t, v1alpha1.Preview)))))
 	if result.Phase != v1alpha1.RunFailed || !strings.Contains(result.Message, "left the approved plan") ||
 		!names(result, "first") || names(result, "second") {
 		t.Errorf("the apply is %s: %s %v", result.Phase, result.Message, result.Differences)
@@ -227,7 +227,7 @@ components:
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, result := run(t, b.job(t, v1alpha1.Preview, test.change))
+			_, result := do(t, b.job(t, v1alpha1.Preview, test.change))
 			if result.Phase != v1alpha1.RunFailed || result.Retryable != test.retryable || !strings.Contains(result.Message, test.want) {
 				t.Errorf("the preview is %s (retryable: %v): %s\nwant it to say %q", result.Phase, result.Retryable, result.Message, test.want)
 			}
@@ -253,7 +253,7 @@ func TestLocks(t *testing.T) {
 		}
 	}
 	lock("elsewhere", 1)
-	_, result := run(t, b.job(t, v1alpha1.Up, approved(plan)))
+	_, result := do(t, b.job(t, v1alpha1.Up, approved(plan)))
 	if result.Phase != v1alpha1.RunFailed || !result.Retryable || !strings.Contains(result.Message, "locked by bob on elsewhere") {
 		t.Errorf("under somebody else's lock the apply is %s: %s", result.Phase, result.Message)
 	}
@@ -275,7 +275,7 @@ resources:
     options: {dependsOn: ["${first}"]}
     properties:
       metadata: {name: %[1]s}
-      spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+      spec: {storageClassName: by-hand, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
   last:
     type: kubernetes:core/v1:ConfigMap
     options: {dependsOn: ["${claim}"]}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
@@ -38,7 +39,7 @@ func TestMain(m *testing.M) {
 	if testing.Short() {
 		os.Exit(m.Run())
 	}
-	os.Exit(controlplanetest.Main(m, func(c *controlplane.ControlPlane) { cluster = c }))
+	os.Exit(controlplanetest.Main(m, func(c *controlplane.ControlPlane) { cluster = c }, controlplane.All()...))
 }
 
 // bench is what the runs of a test share: a backend, a PULUMI_HOME, a stack.
@@ -140,9 +141,9 @@ func start(t *testing.T, job runner.Job) *exec.Cmd {
 	return cmd
 }
 
-// run does a job and gives its stream and result. It fails if a process of the
+// do does a job and gives its stream and result. It fails if a process of the
 // run is left, or a secret is in the stream, or anything but it is in the folder.
-func run(t *testing.T, job runner.Job) ([]runner.Line, runner.Result) {
+func do(t *testing.T, job runner.Job) ([]runner.Line, runner.Result) {
 	t.Helper()
 	if err := start(t, job).Wait(); err != nil {
 		t.Fatalf("the runner ended with %v", err)
@@ -192,7 +193,7 @@ func lines(t *testing.T, job runner.Job) ([]runner.Line, runner.Result) {
 // succeed does a job and wants it to succeed.
 func succeed(t *testing.T, job runner.Job) runner.Result {
 	t.Helper()
-	_, result := run(t, job)
+	_, result := do(t, job)
 	if result.Phase != v1alpha1.RunSucceeded {
 		t.Fatalf("%s is %s: %s %v", job.Operation, result.Phase, result.Message, result.Differences)
 	}
@@ -251,16 +252,20 @@ func client(t *testing.T) kubernetes.Interface {
 	return c
 }
 
-// bind says of a claim that it is bound, which ends the provider's wait for it.
-func bind(t *testing.T, name string) {
+// bind gives a claim the volume that it waits for.
+func bind(t *testing.T, claim string) {
 	t.Helper()
-	claims := client(t).CoreV1().PersistentVolumeClaims("default")
-	claim, err := claims.Get(t.Context(), name, metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
+	volume := &corev1.PersistentVolume{
+		ObjectMeta: metav1.ObjectMeta{Name: claim},
+		Spec: corev1.PersistentVolumeSpec{
+			StorageClassName:       "by-hand",
+			AccessModes:            []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Capacity:               corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
+			ClaimRef:               &corev1.ObjectReference{Namespace: "default", Name: claim},
+			PersistentVolumeSource: corev1.PersistentVolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/simulated"}},
+		},
 	}
-	claim.Status.Phase = corev1.ClaimBound
-	if _, err := claims.UpdateStatus(t.Context(), claim, metav1.UpdateOptions{}); err != nil {
+	if _, err := client(t).CoreV1().PersistentVolumes().Create(t.Context(), volume, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -3,6 +3,8 @@ package operation
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -98,6 +100,12 @@ func engineLives(pid int) bool {
 	if err := unix.Kill(pid, 0); err != nil && !errors.Is(err, unix.EPERM) {
 		return false
 	}
-	name, err := programName(pid)
-	return err != nil || name == "pulumi"
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	// As in "42 (pulumi) S …"; Z is one that has ended and was not reaped.
+	_, rest, _ := strings.Cut(string(stat), "(")
+	name, state, _ := strings.Cut(rest, ") ")
+	return name == "pulumi" && !strings.HasPrefix(state, "Z")
 }
