@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -30,12 +32,15 @@ type Towpath struct {
 	plane  *controlplane.ControlPlane
 	scheme *runtime.Scheme
 	teams  atomic.Int64
+
+	mu      sync.Mutex
+	clients map[string]client.WithWatch // by who they are; each has asked what kinds there are
 }
 
 // MainInstalled is Main with Towpath installed.
 func MainInstalled(m *testing.M, use func(*Towpath)) int {
 	return Main(m, func(plane *controlplane.ControlPlane) {
-		t := &Towpath{plane: plane, scheme: runtime.NewScheme()}
+		t := &Towpath{plane: plane, scheme: runtime.NewScheme(), clients: map[string]client.WithWatch{}}
 		err := t.install(context.Background())
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -77,11 +82,17 @@ func (t *Towpath) Config(tb testing.TB, user string, groups ...string) *rest.Con
 // As is a client of the user, a member of the groups.
 func (t *Towpath) As(tb testing.TB, user string, groups ...string) client.WithWatch {
 	tb.Helper()
-	c, err := client.NewWithWatch(t.Config(tb, user, groups...), client.Options{Scheme: t.scheme})
-	if err != nil {
-		tb.Fatal(err)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	name := strings.Join(append([]string{user}, groups...), ",")
+	if t.clients[name] == nil {
+		c, err := client.NewWithWatch(t.Config(tb, user, groups...), client.Options{Scheme: t.scheme})
+		if err != nil {
+			tb.Fatal(err)
+		}
+		t.clients[name] = c
 	}
-	return c
+	return t.clients[name]
 }
 
 // Admin may do everything that RBAC decides.
