@@ -7,10 +7,12 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"math/big"
 	"os"
 	"path/filepath"
+	"testing"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -42,8 +44,11 @@ func (p *portal) adminKubeconfig() (string, error) {
 	for name := range config.AuthInfos {
 		config.AuthInfos[name] = info
 	}
-	path := filepath.Join(filepath.Dir(p.dir), "admin.kubeconfig")
-	return path, clientcmd.WriteToFile(*config, path)
+	file, err := os.CreateTemp(filepath.Dir(p.dir), "admin-*.kubeconfig")
+	if err != nil {
+		return "", err
+	}
+	return file.Name(), errors.Join(file.Close(), clientcmd.WriteToFile(*config, file.Name()))
 }
 
 func (p *portal) certify(user, group string) (cert, key []byte, err error) {
@@ -96,4 +101,21 @@ func block(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s holds no PEM block", path)
 	}
 	return decoded.Bytes, nil
+}
+
+// anonymousKubeconfig knows the cluster and nobody in it.
+func (p *portal) anonymousKubeconfig(t *testing.T) string {
+	t.Helper()
+	config, err := clientcmd.LoadFromFile(p.kubeconfig("platform"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range config.AuthInfos {
+		config.AuthInfos[name] = clientcmdapi.NewAuthInfo()
+	}
+	path := filepath.Join(t.TempDir(), "anonymous.kubeconfig")
+	if err := clientcmd.WriteToFile(*config, path); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
