@@ -18,6 +18,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -37,6 +38,9 @@ func main() {
 		grace          = flag.Duration("grace", time.Minute, "how long an interrupted engine may take to end")
 	)
 	flag.Parse()
+	// The runner lives for seconds: see engine.Environment.
+	debug.SetGCPercent(400)
+	debug.SetMemoryLimit(1 << 30)
 	if err := run(parent, *toStdout, *exitWithParent, *grace); err != nil {
 		fmt.Fprintln(os.Stderr, "towpath-runner:", err)
 		os.Exit(1)
