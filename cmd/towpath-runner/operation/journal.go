@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 
@@ -24,6 +25,8 @@ type begunApply struct {
 	Digest  string               `json:"digest"`
 	Inputs  map[string]string    `json:"inputs"`
 	Summary v1alpha1.PlanSummary `json:"summary"`
+	// Steps are the approved plan's.
+	Steps []v1alpha1.PlanStep `json:"steps"`
 
 	planFile string
 }
@@ -40,8 +43,9 @@ const (
 	journalRecord = "apply.json"
 )
 
-// remember keeps a plan that is about to be applied.
-func (s *session) remember(fresh *planned) (*begunApply, error) {
+// remember keeps a plan that is about to be applied, and the steps that were
+// approved.
+func (s *session) remember(fresh *planned, approved []v1alpha1.PlanStep) (*begunApply, error) {
 	dir := s.journal()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("keep the plan: %w", err)
@@ -52,6 +56,7 @@ func (s *session) remember(fresh *planned) (*begunApply, error) {
 	}
 	begun := &begunApply{
 		Digest: s.job.Approved.Digest, Inputs: withoutOutcome(fresh.inputs), Summary: fresh.plan.Summary,
+		Steps:    approved,
 		planFile: filepath.Join(dir, journalPlan),
 	}
 	record, err := json.Marshal(begun)
@@ -71,9 +76,9 @@ func (s *session) remember(fresh *planned) (*begunApply, error) {
 	return begun, nil
 }
 
-// recall finds the apply that was begun on the stack and did not end; nil if
-// there is none.
-func (s *session) recall() (*begunApply, error) {
+// begun finds the apply that was begun of the plan that is approved now; nil if
+// there is none, or anything differs but what it has itself done.
+func (s *session) begun() (*begunApply, error) {
 	record, err := os.ReadFile(filepath.Join(s.journal(), journalRecord))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil //nolint:nilnil // there is none, which is no error
@@ -85,18 +90,21 @@ func (s *session) recall() (*begunApply, error) {
 	if err := json.Unmarshal(record, &begun); err != nil {
 		return nil, fmt.Errorf("read the record of a begun apply: %w", err)
 	}
+	if begun.Digest != s.job.Approved.Digest || len(plan.CompareInputs(begun.Inputs, withoutOutcome(s.inputs()))) > 0 {
+		s.forget()
+		return nil, nil //nolint:nilnil // there is none of this plan
+	}
 	begun.planFile = filepath.Join(s.journal(), journalPlan)
 	return &begun, nil
 }
 
-// continues reports whether a begun apply is of the plan that is approved now and
-// nothing differs but what it has done itself.
-func (s *session) continues(begun *begunApply) bool {
-	if begun.Digest != s.job.Approved.Digest {
-		return false
-	}
-	now := withoutOutcome(s.inputs())
-	return len(plan.CompareInputs(begun.Inputs, now)) == 0
+// withoutOutcome are a plan's inputs save those that an interrupted apply of it
+// has itself changed.
+func withoutOutcome(inputs map[string]string) map[string]string {
+	rest := maps.Clone(inputs)
+	delete(rest, "state")
+	delete(rest, "plan")
+	return rest
 }
 
 // forget removes the record of a begun apply.

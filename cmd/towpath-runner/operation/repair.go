@@ -25,16 +25,6 @@ func (s *session) look(ctx context.Context) error {
 	return err
 }
 
-// repair clears what an interrupted apply of another plan has left.
-func (s *session) repair(ctx context.Context) error {
-	s.forget()
-	if len(s.state.pending) == 0 {
-		return nil
-	}
-	s.warnOfPending()
-	return s.clearPending(ctx)
-}
-
 // warnOfPending says what may be left over: an object that the program names is
 // adopted by the next apply, one with a generated name is not.
 func (s *session) warnOfPending() {
