@@ -141,7 +141,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (_ ctrl.Re
 	}
 	if cr.Status.Phase.Done() {
 		r.Log.Info("change ended", "namespace", cr.Namespace, "change", cr.Name, "phase", cr.Status.Phase)
-		return ctrl.Result{}, nil
+		return ctrl.Result{}, r.prune(ctx, w)
 	}
 	return ctrl.Result{RequeueAfter: r.nextLook(&cr)}, nil
 }
