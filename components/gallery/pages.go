@@ -17,7 +17,7 @@ type Page struct {
 }
 
 // Pages are all pages in all states, within a frame that has the theme and the
-// assets of base.
+// assets of base; who is signed in there is made up.
 func Pages(base shell.View) []Page {
 	f := frame(base)
 	return []Page{
@@ -50,15 +50,23 @@ func Pages(base shell.View) []Page {
 	}
 }
 
+// Find is the page in the state that is called name, or the whole gallery.
+func Find(name string, base shell.View) templ.Component {
+	for _, p := range Pages(base) {
+		if p.Name == name {
+			return p.Page
+		}
+	}
+	return Gallery(base)
+}
+
 // frame is the shell of the gallery's pages.
 type frame shell.View
 
 // at is the frame of a page in the navigation.
 func (f frame) at(title string) shell.View {
-	v := shell.View(f)
-	v.Title = title
+	v := f.stranger(title)
 	v.Development = true
-	v.RequestID = "7f3a9c21"
 	v.Person = &shell.PersonView{Name: "approver", Username: "approver", SignOutURL: "/sign-out"}
 	for _, n := range []shell.NavView{
 		{Text: "Home", URL: "/"},
@@ -81,9 +89,7 @@ func (f frame) under(section, title string) shell.View {
 }
 
 func (f frame) stranger(title string) shell.View {
-	v := shell.View(f)
-	v.Title = title
-	return v
+	return shell.View{Title: title, Theme: f.Theme, Assets: f.Assets, RequestID: "7f3a9c21"}
 }
 
 func problem(f frame, status int) page.ProblemView {

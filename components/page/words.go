@@ -16,6 +16,11 @@ func usedBy(n int) string {
 	return fmt.Sprintf("Used by %d services", n)
 }
 
+// lowerFirst continues a sentence.
+func lowerFirst(s string) string {
+	return strings.ToLower(s[:1]) + s[1:]
+}
+
 func problemCount(n int) string {
 	if n == 1 {
 		return "1 problem"
