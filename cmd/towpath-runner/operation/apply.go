@@ -142,7 +142,7 @@ func (s *session) stopped(a *applied) runner.Result {
 	failure := a.failure()
 	if failure == nil {
 		s.out.Logf(stream.Error, "%v", a.err)
-		result.Message = "The apply failed: " + end(a.err.Error()) + " " + touched
+		result.Message = capital(end(a.err.Error())) + " " + touched
 		return result
 	}
 	switch failure.Kind {
@@ -164,7 +164,7 @@ func (s *session) stopped(a *applied) runner.Result {
 	case engine.Forbidden:
 		result.Message = "The identity of this apply lacks a permission. " + touched + " " + end(failure.Message)
 	case engine.Refused, engine.StackMissing, engine.Locked:
-		result.Message = "The apply failed: " + end(failure.Message) + " " + touched
+		result.Message = capital(end(failure.Message)) + " " + touched
 	}
 	return result
 }

@@ -57,7 +57,8 @@ func (s *session) engineFailed(f *engine.Failure, nothing string) runner.Result 
 	case engine.Forbidden:
 		result.Message = fmt.Sprintf("The identity of this %s lacks a permission: %s", operation, end(f.Message))
 	case engine.Refused, engine.StackMissing, engine.Violated:
-		result.Message = fmt.Sprintf("The %s failed: %s", operation, end(f.Message))
+		// That it failed is the result's phase, and said by whoever shows it.
+		result.Message = capital(end(f.Message))
 	}
 	return result
 }

@@ -133,7 +133,13 @@ func (s *session) open(ctx context.Context, opts Options) error {
 		return err
 	})
 	err = group.Wait()
-	if probe != nil && ctx.Err() == nil {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		// A cluster that had no time to answer is not an unreachable one.
+		return &engine.Failure{Kind: engine.Interrupted, Message: "it was stopped on request", Err: err}
+	case probe != nil:
 		return probe // it interrupted the other
 	}
 	return err
