@@ -49,22 +49,20 @@ func TestKilledInTheMiddle(t *testing.T) {
 		},
 	} {
 		service := "cut-" + name
-		t.Run("a preview, "+name, func(t *testing.T) {
+		done := t.Run("a preview, "+name, func(t *testing.T) {
 			change := p.propose(t, "developer", changeRequest(service, chain(service, links), "dev", "test"))
 			p.awaitRun(t, change, v1alpha1.Preview)
 			kill(t)
 			p.restart(t)
 			p.awaitPhases(t, change, map[string]v1alpha1.StackPhase{"dev": v1alpha1.StackApplied, "test": v1alpha1.StackInReview})
+			p.checkCutShort(t, change, v1alpha1.Preview)
 			p.checkNothingLeft(t)
 		})
-		t.Run("an apply, "+name, func(t *testing.T) {
+		done = done && t.Run("an apply, "+name, func(t *testing.T) {
 			change := p.newest(t, service)
 			p.approve(t, "approver", change, "test")
 			p.awaitObject(t, "shop-test", service+"-3")
 			kill(t)
-			if p.exists(t, "shop-test", fmt.Sprintf("%s-%d", service, links-1)) {
-				t.Log("the apply was over when it was killed")
-			}
 			p.restart(t)
 			cr := p.awaitChange(t, change, "applied, or in review again", func(cr v1alpha1.ChangeRequest) bool {
 				return cr.Status.Phase.Done() || in(cr, "test").Phase == v1alpha1.StackInReview
@@ -80,11 +78,37 @@ func TestKilledInTheMiddle(t *testing.T) {
 					t.Errorf("link %d is not there", i)
 				}
 			}
+			p.checkCutShort(t, change, v1alpha1.Up)
 			p.checkNothingLeft(t)
 		})
+		if !done {
+			return // the portal may be gone
+		}
 	}
 	t.Run("stopped and started again", func(t *testing.T) { p.checkRestart(t) })
 	t.Run("the cluster cannot be reached", func(t *testing.T) { p.checkUnreachable(t) })
+}
+
+// checkCutShort fails the test unless a run of the change says that it was cut
+// short: then the kill came in the middle of it.
+func (p *portal) checkCutShort(t *testing.T, change string, operation v1alpha1.Operation) {
+	t.Helper()
+	var runs v1alpha1.RunList
+	if err := p.admin.List(t.Context(), &runs, client.InNamespace(team), client.MatchingLabels{v1alpha1.ChangeRequestLabel: change}); err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	cut := false
+	for _, run := range runs.Items {
+		if run.Spec.Operation == operation {
+			told = append(told, fmt.Sprintf("%s %s: %s", run.Name, run.Status.Phase, run.Status.Message))
+			cut = cut || run.Status.Phase == v1alpha1.RunInterrupted || run.Status.Phase == v1alpha1.RunLost
+		}
+	}
+	t.Log(strings.Join(told, "\n"))
+	if !cut {
+		t.Error("no run was cut short")
+	}
 }
 
 // restart starts a portal that was killed or stopped.
