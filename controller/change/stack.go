@@ -134,11 +134,12 @@ func (w *world) filler(environment string) func(string) string {
 // inputs are the digests of what the controller knows to go into a plan.
 func (w *world) inputs(spec pulumiv1.StackSpec) map[string]string {
 	rest := *spec.DeepCopy()
+	// An empty map is none: the API server does not store it.
 	config := struct {
-		Config     map[string]apiextensionsv1.JSON
-		ConfigRef  map[string]pulumiv1.ConfigMapRef
-		SecretsRef map[string]pulumiv1.ResourceRef
-		Secrets    map[string]string
+		Config     map[string]apiextensionsv1.JSON  `json:",omitempty"`
+		ConfigRef  map[string]pulumiv1.ConfigMapRef `json:",omitempty"`
+		SecretsRef map[string]pulumiv1.ResourceRef  `json:",omitempty"`
+		Secrets    map[string]string                `json:",omitempty"`
 	}{rest.Config, rest.ConfigRef, rest.SecretsRef, rest.Secrets}
 	rest.Config, rest.ConfigRef, rest.SecretsRef, rest.Secrets = nil, nil, nil, nil
 	return map[string]string{
