@@ -31,34 +31,62 @@ var failures = map[failureCode]struct {
 	status         int
 	title, message string
 }{
-	codeAttempt: {http.StatusBadRequest, "Sign-in not finished",
-		"This sign-in was begun in another browser, or too long ago. Sign in again."},
-	codeReplay: {http.StatusBadRequest, "Sign-in not finished",
-		"This sign-in has been used already. Sign in again."},
-	codeDeclined: {http.StatusUnauthorized, "Not signed in",
-		"The identity provider did not sign you in. Try again, or ask those who run it."},
-	codeIssuer: {http.StatusBadRequest, "Not signed in",
-		"The answer came from another identity provider than the one asked. Sign in again; if it happens twice, tell the platform team."},
-	codeProvider: {http.StatusBadGateway, "Not signed in",
-		"The identity provider cannot be reached, or gave no usable answer. Try again in a minute."},
-	codeToken: {http.StatusUnauthorized, "Not signed in",
-		"The identity provider's answer did not pass the checks. Sign in again; if it happens twice, tell the platform team."},
-	codeUsername: {http.StatusUnauthorized, "Not signed in",
-		"The identity provider gave no username that can be used here. Tell the platform team."},
-	codeEmail: {http.StatusUnauthorized, "Not signed in",
-		"Your email address is not verified at the identity provider. Verify it there, then sign in again."},
-	codeGroups: {http.StatusUnauthorized, "Not signed in",
-		"The identity provider gave no groups that can be used here. Tell the platform team."},
-	codeOverage: {http.StatusUnauthorized, "Not signed in",
-		"You are in more groups than the identity provider puts into a sign-in. Tell the platform team: they can limit which groups it sends."},
-	codeRate: {http.StatusTooManyRequests, "Too many sign-ins",
-		"There were too many sign-ins in a short time. Wait a minute, then try again."},
-	codeStore: {http.StatusServiceUnavailable, "Sessions cannot be read",
-		"The cluster does not answer just now, so nobody can be recognised. Try again in a minute; you stay signed in."},
-	codeNoSession: {http.StatusUnauthorized, "Not signed in",
-		"Sign in first."},
-	codeCrossOrigin: {http.StatusForbidden, "Not accepted",
-		"This came from another site. Open the page here and send it from there."},
+	codeAttempt: {
+		http.StatusBadRequest, "Sign-in not finished",
+		"This sign-in was begun in another browser, or too long ago. Sign in again.",
+	},
+	codeReplay: {
+		http.StatusBadRequest, "Sign-in not finished",
+		"This sign-in has been used already. Sign in again.",
+	},
+	codeDeclined: {
+		http.StatusUnauthorized, "Not signed in",
+		"The identity provider did not sign you in. Try again, or ask those who run it.",
+	},
+	codeIssuer: {
+		http.StatusBadRequest, "Not signed in",
+		"The answer came from another identity provider than the one asked. Sign in again; if it happens twice, tell the platform team.",
+	},
+	codeProvider: {
+		http.StatusBadGateway, "Not signed in",
+		"The identity provider cannot be reached, or gave no usable answer. Try again in a minute.",
+	},
+	codeToken: {
+		http.StatusUnauthorized, "Not signed in",
+		"The identity provider's answer did not pass the checks. Sign in again; if it happens twice, tell the platform team.",
+	},
+	codeUsername: {
+		http.StatusUnauthorized, "Not signed in",
+		"The identity provider gave no username that can be used here. Tell the platform team.",
+	},
+	codeEmail: {
+		http.StatusUnauthorized, "Not signed in",
+		"Your email address is not verified at the identity provider. Verify it there, then sign in again.",
+	},
+	codeGroups: {
+		http.StatusUnauthorized, "Not signed in",
+		"The identity provider gave no groups that can be used here. Tell the platform team.",
+	},
+	codeOverage: {
+		http.StatusUnauthorized, "Not signed in",
+		"You are in more groups than the identity provider puts into a sign-in. Tell the platform team: they can limit which groups it sends.",
+	},
+	codeRate: {
+		http.StatusTooManyRequests, "Too many sign-ins",
+		"There were too many sign-ins in a short time. Wait a minute, then try again.",
+	},
+	codeStore: {
+		http.StatusServiceUnavailable, "Sessions cannot be read",
+		"The cluster does not answer just now, so nobody can be recognised. Try again in a minute; you stay signed in.",
+	},
+	codeNoSession: {
+		http.StatusUnauthorized, "Not signed in",
+		"Sign in first.",
+	},
+	codeCrossOrigin: {
+		http.StatusForbidden, "Not accepted",
+		"This came from another site. Open the page here and send it from there.",
+	},
 }
 
 // Failure is why somebody could not sign in or be recognised. Title and Message

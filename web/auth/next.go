@@ -17,11 +17,11 @@ const (
 // takes only what has one reading: no host, no backslash, no control character
 // in any spelling, no empty or relative segment.
 func localPath(next string) string {
-	if len(next) > maxNext || !strings.HasPrefix(next, "/") || !plain(next) {
+	if len(next) > maxNext || !strings.HasPrefix(next, "/") || strings.Contains(next, " ") || !plain(next) {
 		return home
 	}
 	u, err := url.Parse(next)
-	if err != nil || u.Scheme != "" || u.Host != "" || u.Opaque != "" || u.User != nil || !plain(u.Path) {
+	if err != nil || u.Scheme != "" || u.Host != "" || u.Opaque != "" || u.User != nil || !strings.HasPrefix(u.Path, "/") || !plain(u.Path) {
 		return home
 	}
 	segments := strings.Split(u.Path[1:], "/")

@@ -61,11 +61,11 @@ func (a *Auth) provider(ctx context.Context) (*provider, error) {
 	endpoint := described.Endpoint()
 	endpoint.AuthStyle = a.authStyle(more.AuthMethods)
 	for _, address := range []string{endpoint.AuthURL, endpoint.TokenURL} {
-		if _, err := parseEndpoint(address); err != nil {
+		if err := checkEndpoint(address); err != nil {
 			return nil, fmt.Errorf("endpoint %q of issuer %q: %w", address, a.config.Issuer, err)
 		}
 	}
-	if _, err := parseEndpoint(more.EndSession); err != nil {
+	if checkEndpoint(more.EndSession) != nil {
 		more.EndSession = ""
 	}
 	found := &provider{
@@ -93,19 +93,16 @@ func (a *Auth) authStyle(methods []string) oauth2.AuthStyle {
 	return oauth2.AuthStyleInHeader
 }
 
-// parseEndpoint parses an address that browsers and secrets are sent to. It may
+// checkEndpoint checks an address that browsers and secrets are sent to. It may
 // have a query of its own.
-func parseEndpoint(address string) (*url.URL, error) {
+func checkEndpoint(address string) error {
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil, errors.New("it is no URL")
+		return errors.New("it is no URL")
 	}
-	bare := *u
-	bare.RawQuery = ""
-	if _, err := parseOrigin(bare.String()); err != nil {
-		return nil, err
-	}
-	return u, nil
+	u.RawQuery = ""
+	_, err = parseOrigin(u.String())
+	return err
 }
 
 func (p *provider) signInURL(state string, begun attempt) string {
