@@ -26,6 +26,10 @@ const (
 	// ControllerUser is how the API server knows the controller; the admission
 	// policies trust it by this name.
 	ControllerUser = "system:serviceaccount:" + Namespace + ":" + ControllerServiceAccount
+	// PortalServiceAccount is the service account of the portal, in Namespace.
+	PortalServiceAccount = "towpath-portal"
+	// PortalUser is how the API server knows the portal.
+	PortalUser = "system:serviceaccount:" + Namespace + ":" + PortalServiceAccount
 	// FieldManager owns the fields that Towpath writes.
 	FieldManager = "towpath"
 )

@@ -1,6 +1,6 @@
 // Package dev is `towpath dev`: Towpath with everything around it on one
 // machine. It starts a control plane, installs Towpath in it, furnishes it with
-// environments, a team and people to be, and runs the controller until it is
+// environments, a team and people to be, and runs controller and portal until it is
 // told to stop. Everything that it keeps is in one folder. It decides nothing
 // about changes, and no production part may import it.
 package dev
@@ -22,7 +22,7 @@ import (
 	"github.com/towpath-dev/towpath/internal/fault"
 )
 
-// controllerPatience is how long the controller may take to end its runs cleanly
+// controllerPatience is how long portal and controller may take to end its runs cleanly
 // before the control plane goes away under it.
 const controllerPatience = 45 * time.Second
 
@@ -38,6 +38,10 @@ type Options struct {
 	Out io.Writer
 	// Controller runs the controller until its context is cancelled.
 	Controller func(ctx context.Context, controller Controller) error
+	// Portal serves the portal until its context is cancelled.
+	Portal func(ctx context.Context, portal Portal) error
+	// Port is where the portal listens; 0 means that of the last start.
+	Port int
 }
 
 // Controller is what the controller is started with.
@@ -109,11 +113,16 @@ func (s *session) run(ctx context.Context) (err error) {
 	if err := s.furnish(ctx, plane); err != nil {
 		return err
 	}
-	return s.runController(ctx, plane)
+	open, err := s.listen(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, open.close()) }()
+	return s.runParts(ctx, plane, open)
 }
 
 func (s *session) makeFolders() error {
-	for _, folder := range []string{"kubeconfig", "logs", stateFolder, "controller"} {
+	for _, folder := range []string{"kubeconfig", "logs", stateFolder, "controller", "issuer"} {
 		if err := os.MkdirAll(filepath.Join(s.dir, folder), 0o700); err != nil {
 			return fmt.Errorf("create state folder: %w", err)
 		}
@@ -147,45 +156,56 @@ func (s *session) furnish(ctx context.Context, plane *controlplane.ControlPlane)
 	return writeKubeconfigs(plane, filepath.Join(s.dir, "kubeconfig"))
 }
 
-// runController runs the controller until ctx is cancelled or a part fails, and
-// returns when it has ended.
-func (s *session) runController(ctx context.Context, plane *controlplane.ControlPlane) error {
+// runParts runs controller and portal until ctx is cancelled or a part fails, and
+// returns when both have ended.
+func (s *session) runParts(ctx context.Context, plane *controlplane.ControlPlane, open listeners) error {
 	config, err := plane.UserConfig(deploy.ControllerUser, "system:serviceaccounts", "system:serviceaccounts:"+deploy.Namespace)
 	if err != nil {
 		return err
 	}
 	running, stop := context.WithCancel(ctx)
 	defer stop()
-	ended := make(chan error, 1)
+	ended := make(chan error, 2)
 	go func() {
-		ended <- s.Controller(running, Controller{
+		ended <- reasonOf(running, "controller", s.Controller(running, Controller{
 			Config:     config,
 			Dir:        filepath.Join(s.dir, "controller"),
 			Bin:        s.bin,
 			PulumiHome: s.pulumiHome,
 			Log:        s.log,
-		})
+		}))
 	}()
-	s.say("%s", welcome(s.Program, s.Dir, plane.URL()))
+	go func() { ended <- reasonOf(running, "portal", s.runPortal(running, plane, open)) }()
+	s.say("%s", welcome(s.Program, s.Dir, localURL(open.portal), plane.URL()))
 
+	waiting := 2
 	select {
-	case err := <-ended:
-		if err == nil && ctx.Err() == nil {
-			err = errors.New("the controller has ended without a reason")
-		}
-		return err
+	case err = <-ended:
+		waiting--
 	case <-plane.Done():
 		err = fault.New(fault.Unavailable, plane.Err(), "A part of the control plane has ended (%v). Start again; nothing is lost.", plane.Err())
 	case <-ctx.Done():
-		s.say("Stopping: first the controller, then the control plane. Press Ctrl-C again to stop at once.")
+		s.say("Stopping: first portal and controller, then the control plane. Press Ctrl-C again to stop at once.")
 	}
 	stop()
-	select {
-	case controllerErr := <-ended:
-		return errors.Join(err, controllerErr)
-	case <-time.After(controllerPatience):
-		return errors.Join(err, fmt.Errorf("the controller did not end within %s", controllerPatience))
+	patience := time.After(controllerPatience)
+	for ; waiting > 0; waiting-- {
+		select {
+		case partErr := <-ended:
+			err = errors.Join(err, partErr)
+		case <-patience:
+			return errors.Join(err, fmt.Errorf("portal and controller did not end within %s", controllerPatience))
+		}
 	}
+	return err
+}
+
+// reasonOf is why a part has ended: nobody may end without one while others run.
+func reasonOf(ctx context.Context, part string, err error) error {
+	if err == nil && ctx.Err() == nil {
+		return fmt.Errorf("the %s has ended without a reason", part)
+	}
+	return err
 }
 
 func (s *session) say(format string, args ...any) {

@@ -12,7 +12,7 @@ import (
 
 // person is somebody to sign in as. The groups carry the rights.
 type person struct {
-	name, group string
+	name, group, does string
 }
 
 // The groups of people.
@@ -26,11 +26,11 @@ const (
 // change of their own.
 func people() []person {
 	return []person{
-		{"developer", groupDeveloper},
-		{"developer2", groupDeveloper},
-		{"platform", groupPlatform},
-		{"approver", groupApprover},
-		{"approver2", groupApprover},
+		{"developer", groupDeveloper, "proposes changes for the team " + team},
+		{"developer2", groupDeveloper, "proposes changes for the team " + team},
+		{"platform", groupPlatform, "owns golden paths and environments, and sees the team " + team},
+		{"approver", groupApprover, "approves changes of the team " + team},
+		{"approver2", groupApprover, "approves changes of the team " + team},
 	}
 }
 

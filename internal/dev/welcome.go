@@ -7,21 +7,24 @@ import (
 )
 
 // welcome tells a newcomer what there is and what to type next.
-func welcome(program, dir, url string) string {
+func welcome(program, dir, portal, apiServer string) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, `
-Towpath is ready. Its API server is %s.
-Ctrl-C stops it; everything is kept in %s.
+Towpath is ready. Open it in a browser:
 
-Next, in another terminal:
+  %[1]s
 
-  %[3]s propose docs/examples/orders.yaml --role developer
-  %[3]s show orders --role developer
-  %[3]s approve orders test --role approver
+Sign in as developer and compose a service; sign in as approver, in another
+browser or a private window, to approve it. Or in another terminal:
 
-People you can be, each with a kubeconfig (namespace %[4]s):
+  %[4]s propose docs/examples/orders.yaml --role developer
+  %[4]s show orders --role developer
+  %[4]s approve orders test --role approver
 
-`, url, dir, program, team)
+Ctrl-C stops it; everything is kept in %[3]s. Its API server is %[2]s.
+People you can be, each with a kubeconfig (namespace %[5]s):
+
+`, portal, apiServer, dir, program, team)
 	for _, p := range people() {
 		fmt.Fprintf(&text, "  %-11s %s\n", p.name, filepath.Join(dir, "kubeconfig", p.name+".kubeconfig"))
 	}

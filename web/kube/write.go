@@ -13,7 +13,9 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	pulumiv1 "github.com/towpath-dev/towpath/controller/api/pulumi/v1"
 	v1alpha1 "github.com/towpath-dev/towpath/controller/api/v1alpha1"
+	"github.com/towpath-dev/towpath/controller/program"
 	"github.com/towpath-dev/towpath/internal/fault"
 )
 
@@ -31,12 +33,15 @@ func (c *Cluster) as(user User) (client.Client, error) {
 	return k, nil
 }
 
-// Propose stores Secrets and then the change that refers to them, as the person.
-// The change must have a name. A Secret that exists is kept as it is: its name is
+// Propose stores Secrets and then the change that refers to them, as the person,
+// and gives the change its name. A Secret that exists is kept as it is: its name is
 // made of its content, so it is the same.
 func (c *Cluster) Propose(ctx context.Context, user User, cr *v1alpha1.ChangeRequest, secrets []corev1.Secret) error {
 	k, err := c.as(user)
 	if err != nil {
+		return err
+	}
+	if err := c.name(ctx, cr); err != nil {
 		return err
 	}
 	for i := range secrets {
@@ -111,17 +116,31 @@ func (c *Cluster) await(ctx context.Context, object client.Object, done func() b
 	}
 }
 
-// SameProposal finds an open change of the service with the same content.
-func (c *Cluster) SameProposal(ctx context.Context, user User, cr *v1alpha1.ChangeRequest) error {
-	var existing v1alpha1.ChangeRequest
-	err := c.read(ctx, user, "change", v1alpha1.GroupVersion.Group, "changerequests", cr.Namespace, cr.Name, &existing)
-	switch {
-	case isNotFound(err):
-		return nil
-	case err != nil:
-		return err
-	case existing.Status.Phase.Done():
-		return nil
+// name gives a proposal a name made of its content, as the command line does: the
+// same content proposed twice meets itself.
+func (c *Cluster) name(ctx context.Context, cr *v1alpha1.ChangeRequest) error {
+	var changes v1alpha1.ChangeRequestList
+	if err := c.cached.List(ctx, &changes, client.InNamespace(cr.Namespace), client.MatchingFields{byService: cr.Spec.Service}); err != nil {
+		return fmt.Errorf("list the changes of %q: %w", cr.Spec.Service, err)
 	}
-	return fault.New(fault.Conflict, nil, "The same change is open already as %s.", existing.Name)
+	taken := map[string]v1alpha1.ChangePhase{}
+	for _, other := range changes.Items {
+		taken[other.Name] = other.Status.Phase
+	}
+	content := program.DigestOf(struct {
+		Program      pulumiv1.ProgramSpec
+		Environments []v1alpha1.EnvironmentProposal
+	}{cr.Spec.Program, cr.Spec.Environments})
+	base := cr.Spec.Service + "-" + strings.TrimPrefix(content, "sha256:")[:8]
+	cr.Name = base
+	for n := 2; ; n++ {
+		phase, is := taken[cr.Name]
+		if !is {
+			return nil
+		}
+		if !phase.Done() {
+			return fault.New(fault.Conflict, nil, "The same change is open already as %s; nothing was proposed.", cr.Name)
+		}
+		cr.Name = fmt.Sprintf("%s-%d", base, n)
+	}
 }

@@ -1,0 +1,200 @@
+package compose
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	v1alpha1 "github.com/towpath-dev/towpath/controller/api/v1alpha1"
+	"github.com/towpath-dev/towpath/controller/program"
+	goldenpaths "github.com/towpath-dev/towpath/golden-paths"
+)
+
+var serviceName = regexp.MustCompile(`^[a-z]([-a-z0-9]{0,28}[a-z0-9])?$`)
+
+// maxDescription is what a change takes, in characters.
+const maxDescription = 4000
+
+// Check returns everything that keeps a proposal from being accepted, each problem
+// at its field.
+func (f *Form) Check(w World, proposal Proposal) []Problem {
+	c := checker{form: f, world: w}
+	c.head()
+	c.values(proposal)
+	for _, problem := range program.Validate(proposal.Spec.Program, w.Catalogue) {
+		c.add(f.place(problem.Path), "%s", problem.Message)
+	}
+	for _, environment := range proposal.Spec.Environments {
+		c.config(proposal, environment)
+	}
+	return c.problems
+}
+
+type checker struct {
+	form     *Form
+	world    World
+	problems []Problem
+}
+
+func (c *checker) add(field, format string, args ...any) {
+	problem := Problem{field, fmt.Sprintf(format, args...)}
+	if !slices.Contains(c.problems, problem) {
+		c.problems = append(c.problems, problem)
+	}
+}
+
+func (c *checker) head() {
+	f := c.form
+	switch {
+	case f.Service == "":
+		c.add(FieldService, "Give the service a name.")
+	case !serviceName.MatchString(f.Service):
+		c.add(FieldService, "Use at most 30 small letters, digits and -, beginning with a letter.")
+	}
+	if !slices.Contains(c.world.Teams, f.Namespace) {
+		c.add(FieldNamespace, "Choose the team that the service is for.")
+	}
+	if utf8.RuneCountInString(f.Description) > maxDescription {
+		c.add(FieldDescription, "The description is too long: at most 4,000 characters.")
+	}
+	if len(f.Environments) == 0 {
+		c.add(FieldEnvironments, "Choose at least one environment.")
+	}
+}
+
+// values checks what config holds for single environments as if it stood in the
+// Program, which has only an expression in its place.
+func (c *checker) values(proposal Proposal) {
+	for i := range c.form.Instances {
+		instance := &c.form.Instances[i]
+		version := c.form.Version(c.world, instance.Path)
+		if version == nil {
+			continue
+		}
+		for _, input := range version.Spec.Inputs {
+			filled := instance.Inputs[input.Name]
+			if filled.Wire != "" {
+				continue
+			}
+			if input.Secret {
+				c.secrets(proposal, instance.Name, input, filled)
+				continue
+			}
+			if len(filled.Each) > 0 && filled.Text != "" {
+				c.value(FieldInput(instance.Name, input.Name), version, input, filled.Text)
+			}
+			for environment, text := range filled.Each {
+				c.value(FieldEach(instance.Name, input.Name, environment), version, input, text)
+			}
+			if input.Required && input.Default == nil && filled.Text == "" && len(filled.Each) > 0 {
+				for _, environment := range c.form.Environments {
+					if filled.Each[environment] == "" {
+						c.add(FieldEach(instance.Name, input.Name, environment), "%s needs a value in %s, or one for all environments.", input.Name, environment)
+					}
+				}
+			}
+		}
+	}
+}
+
+func (c *checker) value(field string, version *v1alpha1.GoldenPathVersion, input v1alpha1.GoldenPathInput, text string) {
+	one := map[string]apiextensionsv1.JSON{input.Name: valueOf(input, text)}
+	for _, problem := range goldenpaths.CheckInputs(*version, one) {
+		if strings.HasPrefix(problem.Path, input.Name) && !strings.Contains(problem.Message, " is required") {
+			c.add(field, "%s", problem.Message)
+		}
+	}
+}
+
+func (c *checker) secrets(proposal Proposal, instance string, input v1alpha1.GoldenPathInput, filled Input) {
+	if len(filled.Secrets) == 0 && !input.Required {
+		return
+	}
+	for _, environment := range proposal.Spec.Environments {
+		name := string(environment.Name)
+		secret := filled.Secrets[name]
+		field := FieldSecret(instance, input.Name, name)
+		switch {
+		case secret == Secret{}:
+			c.add(field, "%s needs a value in %s: type one, or name the Secret that has it.", input.Name, name)
+		case input.MaxLength != nil && int64(utf8.RuneCountInString(secret.Value)) > *input.MaxLength:
+			c.add(field, "%s is too long: at most %d characters.", input.Name, *input.MaxLength)
+		case secret.Value == "" && !secretRef.MatchString(secret.Ref):
+			c.add(FieldRef(instance, input.Name, name), "Write the Secret's name, a / and the key in it, as in orders-db/password.")
+		}
+	}
+}
+
+var secretRef = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?/[-._a-zA-Z0-9]+$`)
+
+// config asks of config that no field shows what the controller will ask.
+func (c *checker) config(proposal Proposal, environment v1alpha1.EnvironmentProposal) {
+	known := map[string]bool{}
+	for i := range c.world.Stacks {
+		stack := &c.world.Stacks[i]
+		if stack.Labels[v1alpha1.EnvironmentLabel] != string(environment.Name) {
+			continue
+		}
+		for key := range stack.Spec.Config {
+			known[key] = true
+		}
+		for key := range stack.Spec.ConfigRef {
+			known[key] = true
+		}
+		for key := range stack.Spec.SecretsRef {
+			known[key] = true
+		}
+		for key := range stack.Spec.Secrets {
+			known[key] = true
+		}
+	}
+	for key := range proposal.Spec.Program.Configuration {
+		if _, shown := c.form.Rest.Program.Configuration[key]; !shown {
+			known[key] = true // looked at where it is filled in
+		}
+	}
+	for _, problem := range program.ValidateConfig(proposal.Spec.Program, environment, known) {
+		c.add("", "%s: %s", environment.Name, problem.Message)
+	}
+}
+
+// place is the field of a place in the Program; empty when there is none.
+func (f *Form) place(path string) string {
+	if path == "resources" {
+		return FieldAddPath
+	}
+	if name, ok := strings.CutPrefix(path, "packages."); ok {
+		for _, instance := range f.Instances {
+			if instance.Path == name {
+				return FieldInstance(instance.Name)
+			}
+		}
+		return ""
+	}
+	rest, ok := strings.CutPrefix(path, "resources.")
+	if !ok {
+		return ""
+	}
+	name, rest, _ := strings.Cut(rest, ".")
+	instance := f.instance(name)
+	if instance == nil {
+		return ""
+	}
+	input, ok := strings.CutPrefix(rest, "properties.")
+	if !ok {
+		return FieldInstance(name)
+	}
+	input = input[:strings.IndexAny(input+".", ".[")]
+	filled, known := instance.Inputs[input]
+	switch {
+	case filled.Wire != "":
+		return FieldWire(name, input)
+	case known:
+		return FieldInput(name, input)
+	}
+	return FieldInstance(name)
+}

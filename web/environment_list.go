@@ -1,0 +1,60 @@
+package web
+
+import (
+	"github.com/labstack/echo/v4"
+
+	"github.com/towpath-dev/towpath/components"
+	"github.com/towpath-dev/towpath/components/page"
+	v1alpha1 "github.com/towpath-dev/towpath/controller/api/v1alpha1"
+)
+
+// shownTeams bounds how many teams are looked at for what the reader may do.
+const shownTeams = 20
+
+// listEnvironments handles GET /environments: the rules of each in plain words.
+func (s *Server) listEnvironments(c echo.Context) error {
+	ctx, user := c.Request().Context(), user(c)
+	environments, err := s.Cluster.Environments(ctx, user)
+	if err != nil {
+		return err
+	}
+	changes, err := s.Cluster.Changes(ctx, user)
+	if err != nil {
+		return err
+	}
+	teams := map[string]bool{}
+	for i := range changes {
+		if len(teams) < shownTeams {
+			teams[changes[i].Namespace] = true
+		}
+	}
+	view := page.EnvironmentsView{Shell: s.shell(c, "Environments")}
+	view.Order = orderView(environments, func(environment v1alpha1.Environment) components.OrderNodeView {
+		return components.OrderNodeView{
+			Name: displayName(environment, environment.Name), URL: "#environment-" + environment.Name,
+			Status: components.TagView{Tone: components.Idle, Text: approvalTag(environment)},
+		}
+	})
+	for _, environment := range environments {
+		var mayReview []string
+		for _, team := range sortedKeys(teams) {
+			may, err := s.Cluster.MayReview(ctx, user, team, environment.Name)
+			if err != nil {
+				return err
+			}
+			if may {
+				mayReview = append(mayReview, team)
+			}
+		}
+		view.Environments = append(view.Environments, rulesView(environment, mayReview))
+	}
+	return s.renderOK(c, page.Environments(view))
+}
+
+func approvalTag(environment v1alpha1.Environment) string {
+	text := plural(max(int(environment.Spec.Approval.Required), 1), "approval", "approvals")
+	if len(environment.Spec.AutoApprove) > 0 {
+		return text + ", or by rule"
+	}
+	return text
+}

@@ -1,0 +1,142 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/towpath-dev/towpath/components/page"
+	v1alpha1 "github.com/towpath-dev/towpath/controller/api/v1alpha1"
+	"github.com/towpath-dev/towpath/web/kube"
+)
+
+// shownAtHome bounds each list of the first page; the rest is a click away.
+const shownAtHome = 10
+
+// showHome handles GET /: what waits for the reader, what is theirs, what moved.
+func (s *Server) showHome(c echo.Context) error {
+	ctx, user, now := c.Request().Context(), user(c), s.Clock.Now()
+	changes, err := s.Cluster.Changes(ctx, user)
+	if err != nil {
+		return err
+	}
+	environments, err := s.Cluster.Environments(ctx, user)
+	if err != nil {
+		return err
+	}
+	services, err := s.Cluster.Services(ctx, user)
+	if err != nil {
+		return err
+	}
+	teams, err := s.Cluster.Teams(ctx, user)
+	if err != nil {
+		return err
+	}
+	view := page.HomeView{
+		Shell: s.shell(c, "Home"), CatalogueURL: "/catalogue", ChangesURL: "/changes", MayPropose: len(teams) > 0,
+	}
+	if view.MayPropose {
+		view.ComposeURL = "/compose"
+	}
+	asked, err := s.askedOf(ctx, user, changes, environments)
+	if err != nil {
+		return err
+	}
+	view.MayReview = asked.mayReview
+	for i := len(changes) - 1; i >= 0; i-- { // the longest waiting first
+		if needs := asked.needs[i]; needs != "" && len(view.Waiting) < shownAtHome {
+			view.Waiting = append(view.Waiting, changeRow(&changes[i], needs, now))
+		}
+	}
+	for i := range changes {
+		if changes[i].Spec.Author.Username == user.Username && len(view.Mine) < shownAtHome {
+			view.Mine = append(view.Mine, changeRow(&changes[i], "", now))
+		}
+	}
+	rank := ranks(environments)
+	for _, service := range lastMoved(services) {
+		view.Moved = append(view.Moved, serviceRow(service, rank, now))
+	}
+	return s.renderOK(c, page.Home(view))
+}
+
+func lastMoved(services []kube.Service) []kube.Service {
+	type moved struct {
+		at      time.Time
+		service kube.Service
+	}
+	all := make([]moved, 0, len(services))
+	for _, service := range services {
+		all = append(all, moved{movedAt(service), service})
+	}
+	slices.SortStableFunc(all, func(a, b moved) int { return b.at.Compare(a.at) })
+	top := make([]kube.Service, 0, shownAtHome)
+	for _, m := range all[:min(shownAtHome, len(all))] {
+		top = append(top, m.service)
+	}
+	return top
+}
+
+// asked is what a person is asked for.
+type asked struct {
+	// needs has a phrase for each change that waits for the person, by its index.
+	needs     map[int]string
+	mayReview bool
+}
+
+// askedOf finds the changes that wait for a person's review: those whose plan the
+// gate would count their approval of.
+func (s *Server) askedOf(ctx context.Context, user kube.User, changes []v1alpha1.ChangeRequest, environments []v1alpha1.Environment) (asked, error) {
+	found := asked{needs: map[int]string{}}
+	reviews, err := s.Cluster.Reviews(ctx, user)
+	if err != nil {
+		return found, err
+	}
+	mine := map[string]bool{}
+	for _, review := range reviews {
+		if review.Spec.Reviewer.Username == user.Username && review.Spec.Decision == v1alpha1.Approve {
+			mine[review.Namespace+"/"+review.Spec.ChangeRequest+"/"+review.Spec.PlanDigest] = true
+		}
+	}
+	rules := map[string]v1alpha1.Environment{}
+	for _, environment := range environments {
+		rules[environment.Name] = environment
+	}
+	for i := range changes {
+		cr := &changes[i]
+		if cr.Status.Phase.Done() || cr.Spec.Withdrawn {
+			continue
+		}
+		var places []string
+		for j := range cr.Status.Stacks {
+			sc := &cr.Status.Stacks[j]
+			if sc.Phase != v1alpha1.StackInReview || sc.Plan == nil || mine[cr.Namespace+"/"+cr.Name+"/"+sc.Plan.Digest] {
+				continue
+			}
+			may, err := s.Cluster.MayReview(ctx, user, cr.Namespace, sc.Environment)
+			if err != nil {
+				return found, err
+			}
+			found.mayReview = found.mayReview || may
+			if may && objectionTo(&kube.Change{ChangeRequest: *cr}, sc, rules[sc.Environment], user) == "" {
+				places = append(places, safe(sc.Environment))
+			}
+		}
+		if len(places) > 0 {
+			found.needs[i] = fmt.Sprintf("your review of %s", enumerate(places))
+		}
+	}
+	return found, nil
+}
+
+// matches reports whether a list's search finds something in any of the texts.
+func matches(query string, texts ...string) bool {
+	query = strings.ToLower(strings.TrimSpace(query))
+	return query == "" || slices.ContainsFunc(texts, func(text string) bool {
+		return strings.Contains(strings.ToLower(text), query)
+	})
+}

@@ -1,0 +1,300 @@
+package web
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/towpath-dev/towpath/components"
+	"github.com/towpath-dev/towpath/components/page"
+	v1alpha1 "github.com/towpath-dev/towpath/controller/api/v1alpha1"
+	"github.com/towpath-dev/towpath/controller/gate"
+	"github.com/towpath-dev/towpath/web/kube"
+)
+
+// reader is who looks at a change, and what they may do with it.
+type reader struct {
+	user kube.User
+	// mayReview has the environments whose plans the reader may approve or reject,
+	// as far as RBAC goes.
+	mayReview                           map[string]bool
+	mayComment, mayWithdraw, mayPropose bool
+}
+
+// typed is what a reader had typed into a form that was not accepted.
+type typed struct {
+	environment, comment, problem string
+}
+
+// changeView is the page of a change, without its frame.
+func changeView(change *kube.Change, environments []v1alpha1.Environment, r reader, kept typed, now time.Time) page.ChangeView {
+	cr := &change.ChangeRequest
+	title, rest := titleOf(cr)
+	view := page.ChangeView{
+		ChangesURL: "/changes", Name: cr.Name, Namespace: cr.Namespace,
+		Service: components.LinkView{Text: safe(cr.Spec.Service), URL: serviceURL(cr.Namespace, cr.Spec.Service)},
+		Title:   title, Description: rest, Author: safe(cr.Spec.Author.Username),
+		Proposed: moment(cr.CreationTimestamp, now), Status: changeTag(cr), Message: safe(cr.Status.Message),
+	}
+	for _, problem := range cr.Status.Problems {
+		view.Problems = append(view.Problems, components.DifferenceView{What: safe(problem.Path), Detail: safe(problem.Message)})
+	}
+	for _, pinned := range cr.Status.GoldenPaths {
+		view.GoldenPaths = append(view.GoldenPaths, goldenPathLink(pinned.Name, pinned.Version))
+	}
+	if r.mayWithdraw && !cr.Status.Phase.Done() && !cr.Spec.Withdrawn {
+		view.WithdrawURL = changeURL(cr.Namespace, cr.Name) + "/withdraw"
+	}
+	if r.mayPropose {
+		view.EditURL = "/compose?namespace=" + cr.Namespace + "&change=" + cr.Name
+	}
+	byName := map[string]v1alpha1.Environment{}
+	for _, environment := range environments {
+		byName[environment.Name] = environment
+	}
+	for i := range cr.Status.Stacks {
+		sc := &cr.Status.Stacks[i]
+		view.Environments = append(view.Environments, environmentView(change, sc, byName[sc.Environment], r, kept, now))
+	}
+	view.History = history(change, now)
+	return view
+}
+
+func goldenPathLink(name, version string) components.LinkView {
+	return components.LinkView{Text: safe(name + " " + version), URL: goldenPathURL(name) + "?version=" + version}
+}
+
+// titleOf is what a change is called: the first line of its description, or what
+// it is for.
+func titleOf(cr *v1alpha1.ChangeRequest) (title, rest string) {
+	title, rest, _ = strings.Cut(strings.TrimSpace(cr.Spec.Description), "\n")
+	if title == "" {
+		title = "Change of " + cr.Spec.Service
+	}
+	return safe(strings.TrimSpace(title)), lines(strings.TrimSpace(rest))
+}
+
+func environmentView(change *kube.Change, sc *v1alpha1.StackChange, environment v1alpha1.Environment, r reader, kept typed, now time.Time) page.EnvironmentView {
+	name := safe(sc.Environment)
+	view := page.EnvironmentView{
+		ID: "env-" + name, Name: name, Title: displayName(environment, sc.Environment), Status: stackTag(sc),
+		Message: safe(sc.Message), Waiting: waiting(sc.Waiting, now), Rule: approvalRule(environment),
+		Differences: differences(sc.Differences), Settled: sc.Phase == v1alpha1.StackApplied,
+		Preview: runLink("Preview", change.Namespace, sc.Preview), Apply: runLink("Apply", change.Namespace, sc.Apply),
+	}
+	if sc.Approval != nil {
+		view.Approval = safe(sc.Approval.Reason)
+	}
+	if sc.Plan != nil {
+		view.PlanShort = short(sc.Plan.Digest)
+		if run, ok := change.Runs[sc.Preview]; ok && run.Status.Plan != nil {
+			view.Plan = planView("plan-"+name, *run.Status.Plan, sc.Plan.Summary)
+		}
+	}
+	for _, review := range change.Reviews {
+		if string(review.Spec.Environment) == sc.Environment {
+			view.Reviews = append(view.Reviews, reviewView(&review, now))
+		}
+	}
+	view.Form = reviewForm(change, sc, environment, r, kept)
+	view.Current = view.Form != nil && view.Form.ApproveURL != ""
+	view.Log = currentLog(change, sc)
+	if run, ok := change.Runs[sc.Apply]; ok && sc.Phase == v1alpha1.StackApplied {
+		view.Outputs = outputs(run.Status.Outputs)
+	}
+	return view
+}
+
+func displayName(environment v1alpha1.Environment, name string) string {
+	if environment.Spec.DisplayName != "" {
+		return safe(environment.Spec.DisplayName)
+	}
+	return safe(name)
+}
+
+// currentLog is the log of the operation that runs, or of the one that failed.
+func currentLog(change *kube.Change, sc *v1alpha1.StackChange) *components.LogView {
+	for _, operation := range []struct{ run, title string }{{sc.Apply, "Log of the apply"}, {sc.Preview, "Log of the preview"}} {
+		run, ok := change.Runs[operation.run]
+		if !ok {
+			continue
+		}
+		switch run.Status.Phase {
+		case v1alpha1.RunSucceeded, v1alpha1.RunPending, "":
+			continue
+		case v1alpha1.RunRunning, v1alpha1.RunFailed, v1alpha1.RunDiverged, v1alpha1.RunInterrupted, v1alpha1.RunLost:
+		}
+		view := logView("log-"+safe(sc.Environment), operation.title, &run)
+		return &view
+	}
+	return nil
+}
+
+func reviewView(review *v1alpha1.Review, now time.Time) components.ReviewView {
+	view := components.ReviewView{
+		By: safe(review.Spec.Reviewer.Username), At: moment(review.CreationTimestamp, now), Comment: lines(review.Spec.Comment),
+	}
+	switch review.Spec.Decision {
+	case v1alpha1.Approve:
+		view.Decision = components.Approved
+	case v1alpha1.Reject:
+		view.Decision = components.Rejected
+	case v1alpha1.Comment:
+		view.Decision = components.Commented
+	}
+	if counts := review.Status.Counts; counts != nil && !*counts && review.Spec.Decision != v1alpha1.Comment {
+		view.Void = safe(review.Status.Message)
+	}
+	return view
+}
+
+// reviewForm offers what the reader may do with a plan; nil when that is nothing.
+func reviewForm(change *kube.Change, sc *v1alpha1.StackChange, environment v1alpha1.Environment, r reader, kept typed) *components.ReviewFormView {
+	cr := &change.ChangeRequest
+	if sc.Plan == nil || cr.Status.Phase.Done() || cr.Spec.Withdrawn || !undecided(sc.Phase) {
+		return nil
+	}
+	base := changeURL(cr.Namespace, cr.Name)
+	view := &components.ReviewFormView{
+		ID: "review-" + safe(sc.Environment), Environment: sc.Environment,
+		PlanDigest: sc.Plan.Digest, PlanShort: short(sc.Plan.Digest), Consequence: whatFollows(sc, environment),
+	}
+	if kept.environment == sc.Environment {
+		view.Comment, view.Problem = kept.comment, kept.problem
+	}
+	if r.mayComment {
+		view.CommentURL = base + "/comment"
+	}
+	if r.mayReview[sc.Environment] {
+		objection := objectionTo(change, sc, environment, r.user)
+		if objection == "" && !hasApproved(change, sc, r.user.Username) && sc.Phase == v1alpha1.StackInReview {
+			view.ApproveURL = base + "/approve"
+		}
+		view.Refusal = safe(objection)
+		view.RejectURL = base + "/reject"
+	} else if r.user.Username == cr.Spec.Author.Username && sc.Phase == v1alpha1.StackInReview {
+		view.Refusal = "You proposed this change; somebody else has to approve it."
+	}
+	if view.CommentURL == "" && view.ApproveURL == "" && view.RejectURL == "" {
+		return nil
+	}
+	return view
+}
+
+// undecided reports whether a review can still make a difference.
+func undecided(phase v1alpha1.StackPhase) bool {
+	return phase == v1alpha1.StackInReview || phase == v1alpha1.StackApproved
+}
+
+// objectionTo is what the gate would say against an approval by this person,
+// empty if nothing. It asks the gate itself, so that page and gate cannot differ.
+func objectionTo(change *kube.Change, sc *v1alpha1.StackChange, environment v1alpha1.Environment, user kube.User) string {
+	const proposed = "proposed"
+	var review v1alpha1.Review
+	review.Name = proposed
+	review.Spec = v1alpha1.ReviewSpec{
+		Environment: v1alpha1.EnvironmentName(sc.Environment), PlanDigest: sc.Plan.Digest, Decision: v1alpha1.Approve,
+		Reviewer: v1alpha1.Person{Username: user.Username, Groups: user.Groups},
+	}
+	verdict, err := gate.Judge(gate.Facts{
+		Environment: environment, Author: change.Spec.Author.Username, Plan: *sc.Plan, Reviews: []v1alpha1.Review{review},
+	})
+	if err != nil {
+		return ""
+	}
+	if judgement := verdict.Judgements[proposed]; !judgement.Counts {
+		return judgement.Message
+	}
+	return ""
+}
+
+func hasApproved(change *kube.Change, sc *v1alpha1.StackChange, username string) bool {
+	return slices.ContainsFunc(change.Reviews, func(r v1alpha1.Review) bool {
+		return string(r.Spec.Environment) == sc.Environment && r.Spec.Reviewer.Username == username &&
+			r.Spec.Decision == v1alpha1.Approve && r.Spec.PlanDigest == sc.Plan.Digest
+	})
+}
+
+// whatFollows says what an approval leads to.
+func whatFollows(sc *v1alpha1.StackChange, environment v1alpha1.Environment) string {
+	if len(environment.Spec.After) == 0 {
+		return "Once it has its approvals it is applied at once. If anything that matters changes before, approvals fall."
+	}
+	return fmt.Sprintf("Once it has its approvals it is applied as soon as %s is applied and healthy. If anything that matters changes before, approvals fall.", enumerate(names(environment.Spec.After)))
+}
+
+func names(environments []v1alpha1.EnvironmentName) []string {
+	list := make([]string, 0, len(environments))
+	for _, name := range environments {
+		list = append(list, safe(string(name)))
+	}
+	return list
+}
+
+// history is what happened to a change, the newest first.
+func history(change *kube.Change, now time.Time) []page.EventView {
+	type event struct {
+		at   time.Time
+		view page.EventView
+	}
+	var events []event
+	add := func(at time.Time, who, what, note, url string) {
+		if !at.IsZero() {
+			events = append(events, event{at, page.EventView{At: components.Moment(at, now), Who: who, What: what, Note: note, URL: url}})
+		}
+	}
+	add(change.CreationTimestamp.Time, safe(change.Spec.Author.Username), "proposed the change", "", "")
+	for _, review := range change.Reviews {
+		what := map[v1alpha1.Decision]string{v1alpha1.Approve: "approved the plan for ", v1alpha1.Reject: "rejected the plan for ", v1alpha1.Comment: "commented on the plan for "}[review.Spec.Decision]
+		add(review.CreationTimestamp.Time, safe(review.Spec.Reviewer.Username), what+safe(string(review.Spec.Environment)), lines(review.Spec.Comment), "")
+	}
+	for _, sc := range change.Status.Stacks {
+		environment := safe(sc.Environment)
+		if a := sc.Approval; a != nil && a.Automatic {
+			add(a.At.Time, environment, "was approved by rule", safe(a.Reason), "")
+		}
+		if run, ok := change.Runs[sc.Preview]; ok && run.Status.FinishedAt != nil {
+			add(run.Status.FinishedAt.Time, environment, "was previewed", "", runURL(run.Namespace, run.Name))
+		}
+		if run, ok := change.Runs[sc.Apply]; ok && run.Status.StartedAt != nil {
+			add(run.Status.StartedAt.Time, environment, "began to apply", "", runURL(run.Namespace, run.Name))
+		}
+		if sc.AppliedAt != nil {
+			add(sc.AppliedAt.Time, environment, "is applied and healthy", "", "")
+		}
+	}
+	slices.SortStableFunc(events, func(a, b event) int { return b.at.Compare(a.at) })
+	views := make([]page.EventView, 0, len(events))
+	for _, e := range events {
+		views = append(views, e.view)
+	}
+	return views
+}
+
+// changeRow is a change in a list. needs says what the reader is asked for.
+func changeRow(cr *v1alpha1.ChangeRequest, needs string, now time.Time) components.ChangeRowView {
+	title, _ := titleOf(cr)
+	row := components.ChangeRowView{
+		Title: title, URL: changeURL(cr.Namespace, cr.Name), Namespace: cr.Namespace, Service: safe(cr.Spec.Service),
+		Author: safe(cr.Spec.Author.Username), Status: changeTag(cr), Needs: needs, Since: moment(cr.CreationTimestamp, now),
+	}
+	var total v1alpha1.PlanSummary
+	planned := false
+	for i := range cr.Status.Stacks {
+		sc := &cr.Status.Stacks[i]
+		place := components.ChangePlaceView{Environment: safe(sc.Environment), Status: stackTag(sc)}
+		if sc.Plan != nil {
+			place.Counts, place.Planned, planned = counts(sc.Plan.Summary), true, true
+			total.Create += sc.Plan.Summary.Create
+			total.Update += sc.Plan.Summary.Update
+			total.Replace = max(total.Replace, sc.Plan.Summary.Replace)
+			total.Delete = max(total.Delete, sc.Plan.Summary.Delete)
+		}
+		row.Places = append(row.Places, place)
+	}
+	if planned {
+		row.Gravest = gravest(total)
+	}
+	return row
+}

@@ -1,0 +1,357 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/towpath-dev/towpath/components"
+	"github.com/towpath-dev/towpath/components/page"
+	pulumiv1 "github.com/towpath-dev/towpath/controller/api/pulumi/v1"
+	v1alpha1 "github.com/towpath-dev/towpath/controller/api/v1alpha1"
+	"github.com/towpath-dev/towpath/controller/program"
+	"github.com/towpath-dev/towpath/web/compose"
+)
+
+// formView makes the page of a form: its parts share the form, the world and what
+// is wrong at which field.
+type formView struct {
+	form     *compose.Form
+	world    compose.World
+	problems map[string]string
+	// seal hides a secret value that was typed, for the next step of the form.
+	seal   func(field, value string) string
+	hidden []components.HiddenView
+}
+
+// composeView is the page of the form, without its frame.
+func composeView(world compose.World, form *compose.Form, problems []compose.Problem, seal func(field, value string) string) (page.ComposeView, error) {
+	v := &formView{form: form, world: world, problems: map[string]string{}, seal: seal}
+	for _, problem := range problems {
+		if v.problems[problem.Field] == "" {
+			v.problems[problem.Field] = safe(problem.Message)
+		}
+	}
+	view := page.ComposeView{Action: "/compose", Title: "Compose a new service", Fixed: form.Fixed, EnvironmentsProblem: v.problems[compose.FieldEnvironments]}
+	if form.Fixed {
+		view.Title = "Change " + safe(form.Service)
+	}
+	for _, problem := range problems {
+		view.Problems = append(view.Problems, problemLink(problem))
+	}
+	v.head(&view)
+	for i := range form.Instances {
+		view.Instances = append(view.Instances, v.instance(&form.Instances[i]))
+	}
+	view.Outputs = v.outputs()
+	for _, environment := range world.Stages() {
+		view.Environments = append(view.Environments, components.FieldView{
+			ID: "environment-" + environment.Name, Name: compose.FieldEnvironments, Kind: components.Checkbox, Value: environment.Name,
+			Label: displayName(environment, environment.Name), Checked: form.Chosen(environment.Name), Hint: approvalRule(environment),
+		})
+	}
+	proposal := form.Build(world)
+	text, err := manifest(form, proposal.Spec.Program)
+	if err != nil {
+		return view, err
+	}
+	view.YAML = text
+	if form.Fixed && form.Base == program.Digest(proposal.Spec.Program) {
+		view.Changed = "The Program is as it runs now; only values of environments may differ."
+	}
+	if err := v.carry(); err != nil {
+		return view, err
+	}
+	view.Hidden = v.hidden
+	return view, nil
+}
+
+// problemLink leads to where a problem can be mended.
+func problemLink(problem compose.Problem) components.ProblemLinkView {
+	link := components.ProblemLinkView{Text: safe(problem.Message)}
+	if problem.Field != "" {
+		link.URL = "#" + problem.Field
+	}
+	return link
+}
+
+// head is what is asked of the service as a whole, and of the next instance.
+func (v *formView) head(view *page.ComposeView) {
+	form := v.form
+	view.Service = v.field(components.FieldView{
+		Name: compose.FieldService, Label: "Name of the service", Value: form.Service, Required: true, MaxLength: 30,
+		Hint: "Small letters, digits and -. It names the Program and its Stacks.",
+	})
+	view.Namespace = v.field(components.FieldView{Name: compose.FieldNamespace, Label: "Team", Value: form.Namespace, Required: true, Kind: components.Select})
+	if len(v.world.Teams) != 1 {
+		view.Namespace.Options = append(view.Namespace.Options, components.OptionView{Label: "Choose a team"})
+	}
+	for _, team := range v.world.Teams {
+		view.Namespace.Options = append(view.Namespace.Options, components.OptionView{Value: team, Label: team, Selected: team == form.Namespace})
+	}
+	view.Description = v.field(components.FieldView{
+		Name: compose.FieldDescription, Label: "What is the change for?", Value: form.Description, Kind: components.LongText, MaxLength: 4000,
+		Hint: "Reviewers read this first. The first line is the change's title.",
+	})
+	view.AddPath = v.field(components.FieldView{Name: compose.FieldAddPath, Label: "Golden path", Kind: components.Select, Options: []components.OptionView{{Label: "Choose one"}}})
+	for _, path := range v.world.Catalogue.GoldenPaths() {
+		view.AddPath.Options = append(view.AddPath.Options, components.OptionView{Value: path, Label: path, Selected: path == form.AddPath})
+	}
+	view.AddName = v.field(components.FieldView{
+		Name: compose.FieldAddName, Label: "Its name", Value: form.AddName, MaxLength: 40, Hint: "Objects in the cluster are named after it. Left empty, one is chosen.",
+	})
+}
+
+// field completes a field: its id is its name, and it has its problem.
+func (v *formView) field(f components.FieldView) components.FieldView {
+	f.ID, f.Problem = f.Name, v.problems[f.Name]
+	return f
+}
+
+func (v *formView) instance(instance *compose.Instance) page.InstanceView {
+	view := page.InstanceView{
+		ID: compose.FieldInstance(instance.Name), Name: instance.Name,
+		Path: goldenPathLink(instance.Path, v.form.Rest.Versions[instance.Path]), Notice: v.problems[compose.FieldInstance(instance.Name)],
+	}
+	if view.Notice != "" {
+		view.Problem++
+	}
+	version := v.form.Version(v.world, instance.Path)
+	if version == nil {
+		view.Notice = "This version of the golden path is not in the catalogue any more. Remove the instance, or ask its owners."
+		return view
+	}
+	if view.Notice == "" {
+		view.Notice = v.notice(instance, version)
+	}
+	groups := map[string]int{}
+	for i, input := range version.Spec.Inputs {
+		field := v.input(instance, input)
+		open := filledIn(field)
+		if troubled(field) {
+			view.Problem++
+		}
+		// The first group, and what is required, is what one fills in.
+		if input.Required || input.Group == "" || i > 0 && input.Group == version.Spec.Inputs[0].Group || i == 0 {
+			view.Fields = append(view.Fields, field)
+			continue
+		}
+		at, ok := groups[input.Group]
+		if !ok {
+			at = len(view.Groups)
+			groups[input.Group] = at
+			view.Groups = append(view.Groups, page.FieldGroupView{Title: safe(input.Group)})
+		}
+		view.Groups[at].Fields = append(view.Groups[at].Fields, field)
+		view.Groups[at].Open = view.Groups[at].Open || open
+	}
+	return view
+}
+
+// notice says what is special about an instance.
+func (v *formView) notice(instance *compose.Instance, version *v1alpha1.GoldenPathVersion) string {
+	var sentences []string
+	if kept := sortedKeys(v.form.Rest.Extras[instance.Name].Properties); len(kept) > 0 {
+		for i := range kept {
+			kept[i] = safe(kept[i])
+		}
+		sentences = append(sentences, "Written by hand, and kept as it is: "+enumerate(kept)+".")
+	}
+	if versions := v.world.Catalogue.Versions(instance.Path); len(versions) > 0 && versions[0] != version.Spec.Version {
+		sentences = append(sentences, "There is a newer version: "+safe(versions[0])+".")
+	}
+	if version.Spec.Stage == v1alpha1.StageDeprecated {
+		sentences = append(sentences, "This version is deprecated.")
+	}
+	return strings.Join(sentences, " ")
+}
+
+func filledIn(f components.FieldView) bool {
+	return f.Value != "" || f.Wire != nil && f.Wire.Wired != "" || troubled(f) ||
+		slices.ContainsFunc(f.PerEnvironment, func(each components.FieldView) bool { return each.Value != "" })
+}
+
+func troubled(f components.FieldView) bool {
+	return f.Problem != "" || slices.ContainsFunc(f.PerEnvironment, func(each components.FieldView) bool { return each.Problem != "" })
+}
+
+func (v *formView) input(instance *compose.Instance, input v1alpha1.GoldenPathInput) components.FieldView {
+	filled := instance.Inputs[input.Name]
+	field := v.field(components.FieldView{
+		Name: compose.FieldInput(instance.Name, input.Name), Label: inputLabel(input), Hint: safe(input.Help), Value: filled.Text, Required: input.Required,
+	})
+	if input.Default != nil {
+		field.Default = valueText(input.Default.Raw)
+	}
+	v.kind(&field, input, filled.Text)
+	v.wire(&field, instance, input, filled)
+	switch {
+	case input.Secret:
+		field.PerEnvironmentOnly = true
+		v.secrets(&field, instance, input, filled)
+	case compose.PerEnvironment(input):
+		for _, environment := range v.world.Stages() {
+			each := v.field(components.FieldView{
+				Name: compose.FieldEach(instance.Name, input.Name, environment.Name), Label: displayName(environment, environment.Name), Value: filled.Each[environment.Name],
+			})
+			v.kind(&each, input, each.Value)
+			field.PerEnvironment = append(field.PerEnvironment, each)
+		}
+	}
+	return field
+}
+
+func inputLabel(input v1alpha1.GoldenPathInput) string {
+	if input.Label != "" {
+		return safe(input.Label)
+	}
+	return safe(input.Name)
+}
+
+// kind chooses how a field asks for its value.
+func (v *formView) kind(field *components.FieldView, input v1alpha1.GoldenPathInput, value string) {
+	if input.MaxLength != nil && input.Type == v1alpha1.TypeString {
+		field.MaxLength = int(*input.MaxLength)
+	}
+	choose := func(none string, options ...components.OptionView) {
+		field.Kind = components.Select
+		field.Options = append([]components.OptionView{{Label: none}}, options...)
+		if value != "" && !slices.ContainsFunc(options, func(o components.OptionView) bool { return o.Selected }) {
+			field.Options = append(field.Options, components.OptionView{Value: value, Label: safe(value), Selected: true})
+		}
+	}
+	none := "Choose one"
+	if !input.Required || input.Default != nil {
+		none = "Default"
+	}
+	switch input.Type {
+	case v1alpha1.TypeInteger, v1alpha1.TypeNumber:
+		field.Kind = components.Number
+		if input.Minimum != nil {
+			field.Min = strconv.FormatInt(*input.Minimum, 10)
+		}
+		if input.Maximum != nil {
+			field.Max = strconv.FormatInt(*input.Maximum, 10)
+		}
+	case v1alpha1.TypeBoolean:
+		choose(none, components.OptionView{Value: "true", Label: "Yes", Selected: value == "true"}, components.OptionView{Value: "false", Label: "No", Selected: value == "false"})
+	case v1alpha1.TypeArray:
+		field.Kind = components.List
+	case v1alpha1.TypeObject:
+		field.Kind = components.KeyValue
+	case v1alpha1.TypeString:
+		if len(input.Options) == 0 {
+			return
+		}
+		var options []components.OptionView
+		for _, option := range input.Options {
+			options = append(options, components.OptionView{Value: option, Label: safe(option), Selected: option == value})
+		}
+		choose(none, options...)
+	}
+}
+
+func (v *formView) wire(field *components.FieldView, instance *compose.Instance, input v1alpha1.GoldenPathInput, filled compose.Input) {
+	fitting := v.form.Fitting(v.world, instance.Name, input)
+	if filled.Wire != "" && !slices.Contains(fitting, filled.Wire) {
+		fitting = append(fitting, filled.Wire)
+	}
+	if len(fitting) == 0 {
+		return
+	}
+	name := compose.FieldWire(instance.Name, input.Name)
+	field.Wire = &components.WireView{ID: name, Name: name}
+	for _, output := range fitting {
+		words := strings.Replace(safe(output), ".", " → ", 1)
+		field.Wire.Options = append(field.Wire.Options, components.OptionView{Value: output, Label: words, Selected: output == filled.Wire})
+		if output == filled.Wire {
+			field.Wire.Wired = words
+		}
+	}
+	if problem := v.problems[name]; problem != "" {
+		field.Problem = problem
+	}
+}
+
+// secrets asks for a secret value in each environment. What was typed is carried
+// along sealed; no page shows it.
+func (v *formView) secrets(field *components.FieldView, instance *compose.Instance, input v1alpha1.GoldenPathInput, filled compose.Input) {
+	for _, environment := range v.world.Stages() {
+		secret := filled.Secrets[environment.Name]
+		title := displayName(environment, environment.Name)
+		typed := v.field(components.FieldView{
+			Name: compose.FieldSecret(instance.Name, input.Name, environment.Name), Kind: components.Password, Label: title,
+		})
+		if secret.Value != "" {
+			typed.Label += " (typed, kept until you send the form)"
+			sealed := compose.FieldSealed(instance.Name, input.Name, environment.Name)
+			v.hidden = append(v.hidden, components.HiddenView{Name: sealed, Value: v.seal(sealed, secret.Value)})
+		}
+		ref := v.field(components.FieldView{
+			Name: compose.FieldRef(instance.Name, input.Name, environment.Name), Label: title + ", or a Secret that has it (name/key)", Value: secret.Ref,
+		})
+		field.PerEnvironment = append(field.PerEnvironment, typed, ref)
+	}
+}
+
+// outputs are the outputs of instances that the service can show.
+func (v *formView) outputs() []components.FieldView {
+	var fields []components.FieldView
+	for _, instance := range v.form.Instances {
+		version := v.form.Version(v.world, instance.Path)
+		if version == nil {
+			continue
+		}
+		for _, output := range version.Spec.Outputs {
+			value := instance.Name + "." + output.Name
+			fields = append(fields, components.FieldView{
+				ID: "export." + value, Name: "export", Kind: components.Checkbox, Value: value,
+				Label: instance.Name + " → " + safe(output.Name), Hint: safe(output.Help), Checked: instance.Exported(output.Name),
+			})
+		}
+	}
+	return fields
+}
+
+// carry hides in the form what its fields do not hold.
+func (v *formView) carry() error {
+	rest, err := json.Marshal(v.form.Rest)
+	if err != nil {
+		return fmt.Errorf("encode the rest of the form: %w", err)
+	}
+	add := func(name, value string) {
+		v.hidden = append(v.hidden, components.HiddenView{Name: name, Value: value})
+	}
+	add("draft", v.form.Draft)
+	add("base", v.form.Base)
+	if v.form.Fixed {
+		add("fixed", "true")
+	}
+	add("rest", string(rest))
+	for _, instance := range v.form.Instances {
+		add("instance", instance.Name+"="+instance.Path)
+	}
+	return nil
+}
+
+// manifest is the Program as kubectl takes it.
+func manifest(form *compose.Form, spec pulumiv1.ProgramSpec) (string, error) {
+	type metadata struct {
+		Name      string `json:"name"`
+		Namespace string `json:"namespace,omitempty"`
+	}
+	text, err := yaml.Marshal(struct {
+		APIVersion string               `json:"apiVersion"`
+		Kind       string               `json:"kind"`
+		Metadata   metadata             `json:"metadata"`
+		Program    pulumiv1.ProgramSpec `json:"program"`
+	}{pulumiv1.GroupVersion.String(), "Program", metadata{form.Service, form.Namespace}, spec})
+	if err != nil {
+		return "", fmt.Errorf("write the Program: %w", err)
+	}
+	return lines(string(text)), nil
+}
