@@ -11,3 +11,11 @@ func (v View) title() string {
 	}
 	return title
 }
+
+// about is what the foot of a page says of the portal.
+func (v View) about() string {
+	if v.Development {
+		return "Towpath for development: accounts without passwords, data on this machine"
+	}
+	return "Towpath"
+}
