@@ -193,6 +193,9 @@ func (j *Jobs) approved(ctx context.Context, run *v1alpha1.Run, job *runner.Job)
 	if err != nil {
 		return fmt.Errorf("read run %q: %w", run.Spec.Approved.Preview, err)
 	}
+	if preview.Status.Artefacts.Plan == "" {
+		return nil
+	}
 	text, err := j.Blobs.ReadAll(ctx, preview.Status.Artefacts.Plan)
 	if gcerrors.Code(err) == gcerrors.NotFound {
 		return nil

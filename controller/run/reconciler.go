@@ -12,6 +12,7 @@ import (
 
 	"gocloud.dev/blob"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -77,6 +78,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (_ ctrl.Re
 	l := &look{Run: &run, stored: run.DeepCopy()}
 	after, err := r.advance(ctx, l)
 	err = errors.Join(err, r.writeStatus(ctx, l))
+	if apierrors.IsNotFound(err) {
+		return ctrl.Result{}, nil // deleted meanwhile; the sweep of orphans ends what is at work for it
+	}
 	if err != nil {
 		return ctrl.Result{}, fmt.Errorf("reconcile run %s: %w", req.NamespacedName, err)
 	}
@@ -122,7 +126,7 @@ func (r *Reconciler) writeStatus(ctx context.Context, l *look) error {
 	}
 	patch := client.MergeFromWithOptions(l.stored, client.MergeFromWithOptimisticLock{})
 	if err := r.Client.Status().Patch(ctx, l.Run, patch); err != nil {
-		return fmt.Errorf("write its status: %w", client.IgnoreNotFound(err))
+		return fmt.Errorf("write its status: %w", err)
 	}
 	l.stored = l.Run.DeepCopy()
 	return nil

@@ -55,9 +55,13 @@ func turn(run v1alpha1.Run, all []v1alpha1.Run, workers int) *v1alpha1.Waiting {
 			running++
 		}
 		if other.Labels[v1alpha1.StackKeyLabel] == run.Labels[v1alpha1.StackKeyLabel] && (other.Status.Phase == v1alpha1.RunRunning || earlier(other, run)) {
+			message := "Run %s is on the same Pulumi stack and comes first; one at a time."
+			if other.Status.Phase == v1alpha1.RunRunning {
+				message = "Run %s is at work on the same Pulumi stack; one at a time."
+			}
 			return &v1alpha1.Waiting{
 				Kind:    v1alpha1.WaitLock,
-				Message: fmt.Sprintf("Run %s is at work on the same Pulumi stack; one at a time.", other.Name),
+				Message: fmt.Sprintf(message, other.Name),
 				Who:     "nobody: it starts when that run has ended",
 			}
 		}
