@@ -9,7 +9,7 @@ import (
 )
 
 // maxForm is how much of a form is kept: more than any Program may have.
-const maxForm = 2 << 20
+const maxForm = 4 << 20
 
 // KeptForm is a form that was sent when there was no session any more. Nothing
 // of it is lost, and nothing of it is stored here: the answer carries it back to

@@ -101,7 +101,7 @@ func TestWithoutASession(t *testing.T) {
 			status: http.StatusUnauthorized, body: lost,
 		},
 		"a form without end is not kept": {
-			method: http.MethodPost, path: "/changes", form: url.Values{"a": {strings.Repeat("b", 3<<20)}},
+			method: http.MethodPost, path: "/changes", form: url.Values{"a": {strings.Repeat("b", 5<<20)}},
 			status: http.StatusUnauthorized, body: lost,
 		},
 	} {
