@@ -18,7 +18,9 @@ import (
 // handleError turns any error into a page. It is the only writer of error pages,
 // so it is the only place that decides what a person may read of an error.
 func (s *Server) handleError(err error, c echo.Context) {
-	ctx := c.Request().Context()
+	// The time of the request may be over; to say so takes a moment more.
+	ctx := context.WithoutCancel(c.Request().Context())
+	c.SetRequest(c.Request().WithContext(ctx))
 	if c.Response().Committed {
 		s.Log.ErrorContext(ctx, "error after the answer began", slog.String("request_id", requestID(ctx)), slog.Any("err", err))
 		return
@@ -27,7 +29,7 @@ func (s *Server) handleError(err error, c echo.Context) {
 	switch {
 	case status >= http.StatusInternalServerError:
 		s.Log.ErrorContext(ctx, "request failed", slog.String("request_id", requestID(ctx)), slog.Any("err", err))
-	case status == http.StatusForbidden || status == http.StatusConflict:
+	case status == http.StatusForbidden || status == http.StatusConflict || errors.As(err, new(*auth.Failure)):
 		s.Log.InfoContext(ctx, "request refused", slog.String("request_id", requestID(ctx)), slog.Any("err", err))
 	}
 	if status == http.StatusServiceUnavailable {

@@ -47,6 +47,11 @@ func (s *Server) showHome(c echo.Context) error {
 		return err
 	}
 	view.MayReview = asked.mayReview
+	if !view.MayReview {
+		if view.MayReview, err = s.reviewsAnywhere(ctx, user, services, environments); err != nil {
+			return err
+		}
+	}
 	for i := len(changes) - 1; i >= 0; i-- { // the longest waiting first
 		if needs := asked.needs[i]; needs != "" && len(view.Waiting) < shownAtHome {
 			view.Waiting = append(view.Waiting, changeRow(&changes[i], needs, now))
@@ -62,6 +67,24 @@ func (s *Server) showHome(c echo.Context) error {
 		view.Moved = append(view.Moved, serviceRow(service, rank, now))
 	}
 	return s.renderOK(c, page.Home(view))
+}
+
+// reviewsAnywhere reports whether a person reviews for any of the teams that they
+// see, as far as it is worth asking.
+func (s *Server) reviewsAnywhere(ctx context.Context, user kube.User, services []kube.Service, environments []v1alpha1.Environment) (bool, error) {
+	asked := map[string]bool{}
+	for _, service := range services {
+		if asked[service.Namespace] || len(asked) >= shownTeams {
+			continue
+		}
+		asked[service.Namespace] = true
+		for _, environment := range environments {
+			if may, err := s.Cluster.MayReview(ctx, user, service.Namespace, environment.Name); err != nil || may {
+				return may, err
+			}
+		}
+	}
+	return false, nil
 }
 
 func lastMoved(services []kube.Service) []kube.Service {

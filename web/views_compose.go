@@ -73,6 +73,9 @@ func composeView(world compose.World, form *compose.Form, problems []compose.Pro
 // problemLink leads to where a problem can be mended.
 func problemLink(problem compose.Problem) components.ProblemLinkView {
 	link := components.ProblemLinkView{Text: safe(problem.Message)}
+	if instance := problem.Instance(); instance != "" {
+		link.Text = instance + ": " + link.Text
+	}
 	if problem.Field != "" {
 		link.URL = "#" + problem.Field
 	}

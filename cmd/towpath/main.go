@@ -49,6 +49,7 @@ func newCommand() *cobra.Command {
 	}
 	command.AddCommand(
 		newDevCommand(),
+		newServeCommand(),
 		newProposeCommand(),
 		newShowCommand(),
 		newApproveCommand(),

@@ -50,7 +50,11 @@ func (p portal) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	core, err := corev1client.NewForConfig(p.config)
+	sessions := rest.CopyConfig(p.config)
+	// Sessions are read as often as people click; the default of five requests a
+	// second is meant for a command line.
+	sessions.QPS = -1
+	core, err := corev1client.NewForConfig(sessions)
 	if err != nil {
 		return fmt.Errorf("connect to the cluster: %w", err)
 	}

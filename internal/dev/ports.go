@@ -125,4 +125,6 @@ func listenFrom(ctx context.Context, first, tried int) (net.Listener, error) {
 
 func port(listener net.Listener) int { return listener.Addr().(*net.TCPAddr).Port }
 
-func localURL(listener net.Listener) string { return "http://localhost:" + strconv.Itoa(port(listener)) }
+func localURL(listener net.Listener) string {
+	return "http://localhost:" + strconv.Itoa(port(listener))
+}

@@ -117,6 +117,16 @@ type Problem struct {
 	Field, Message string
 }
 
+// Instance is the instance that the problem is in; empty when it is in none.
+func (p Problem) Instance() string {
+	kind, rest, _ := strings.Cut(p.Field, ".")
+	if kind == p.Field {
+		return ""
+	}
+	name, _, _ := strings.Cut(rest, ".")
+	return name
+}
+
 // The names of fields; they are also what problems name.
 const (
 	FieldNamespace    = "namespace"
