@@ -90,7 +90,7 @@ var failures = map[failureCode]struct {
 }
 
 // Failure is why somebody could not sign in or be recognised. Title and Message
-// are fixed texts for people; Err is for the log only.
+// are fixed texts for people, the code in them; Err is for the log only.
 type Failure struct {
 	Status         int
 	Code           string
@@ -111,5 +111,6 @@ func (f *Failure) Unwrap() error { return f.Err }
 
 func fail(code failureCode, err error) *Failure {
 	text := failures[code]
-	return &Failure{Status: text.status, Code: string(code), Title: text.title, Message: text.message, Err: err}
+	message := text.message + " Code: " + string(code) + "."
+	return &Failure{Status: text.status, Code: string(code), Title: text.title, Message: message, Err: err}
 }

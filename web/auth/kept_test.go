@@ -83,18 +83,18 @@ func TestWithoutASession(t *testing.T) {
 		},
 		"events are refused": {
 			method: http.MethodGet, path: "/changes", header: map[string]string{"Accept": "text/event-stream"},
-			status: http.StatusUnauthorized, body: "no-session: Sign in first.",
+			status: http.StatusUnauthorized, body: "no-session: Sign in first. Code: no-session.",
 		},
 		"other methods are refused": {
-			method: http.MethodDelete, path: "/changes", status: http.StatusUnauthorized, body: "no-session: Sign in first.",
+			method: http.MethodDelete, path: "/changes", status: http.StatusUnauthorized, body: "no-session: Sign in first. Code: no-session.",
 		},
 		"a form of another site is refused": {
 			method: http.MethodPost, path: "/changes", form: url.Values{"a": {"b"}}, header: map[string]string{"Sec-Fetch-Site": "cross-site"},
-			status: http.StatusForbidden, body: "cross-origin: This came from another site. Open the page here and send it from there.",
+			status: http.StatusForbidden, body: "cross-origin: This came from another site. Open the page here and send it from there. Code: cross-origin.",
 		},
 		"a form of another origin is refused": {
 			method: http.MethodPost, path: "/changes", form: url.Values{"a": {"b"}}, header: map[string]string{"Origin": "https://evil.example.test"},
-			status: http.StatusForbidden, body: "cross-origin: This came from another site. Open the page here and send it from there.",
+			status: http.StatusForbidden, body: "cross-origin: This came from another site. Open the page here and send it from there. Code: cross-origin.",
 		},
 		"a form of another kind is not kept": {
 			method: http.MethodPost, path: "/changes", form: url.Values{"a": {"b"}}, header: map[string]string{"Content-Type": "text/plain"},
