@@ -124,14 +124,7 @@ func (s *session) open(ctx context.Context, opts Options) error {
 		s.identity, probe = s.target.Identity(groupCtx)
 		return probe
 	})
-	group.Go(func() error {
-		export, err := s.engine.Select(groupCtx)
-		if err != nil {
-			return err
-		}
-		s.state, err = s.readState(export)
-		return err
-	})
+	group.Go(func() error { return s.selectStack(groupCtx) })
 	err = group.Wait()
 	switch {
 	case err == nil:
@@ -139,9 +132,24 @@ func (s *session) open(ctx context.Context, opts Options) error {
 	case ctx.Err() != nil:
 		// A cluster that had no time to answer is not an unreachable one.
 		return &engine.Failure{Kind: engine.Interrupted, Message: "it was stopped on request", Err: err}
-	case probe != nil:
+	case probe != nil && !errors.Is(probe, context.Canceled):
 		return probe // it interrupted the other
 	}
+	return err
+}
+
+// selectStack reads the stack's state, or leaves that for later if enough is
+// known of the stack to begin without: only a preview, which changes nothing, may.
+func (s *session) selectStack(ctx context.Context) error {
+	if encryption := s.knownEncryption(); encryption != "" && s.job.Operation == v1alpha1.Preview {
+		return s.engine.Assume(ctx, encryption)
+	}
+	export, err := s.engine.Select(ctx)
+	if err != nil {
+		return err
+	}
+	s.rememberEncryption()
+	s.state, err = s.readState(export)
 	return err
 }
 
