@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -102,7 +103,7 @@ func (p *portal) checkCutShort(t *testing.T, change string, operation v1alpha1.O
 	for _, run := range runs.Items {
 		if run.Spec.Operation == operation {
 			told = append(told, fmt.Sprintf("%s %s: %s", run.Name, run.Status.Phase, run.Status.Message))
-			cut = cut || run.Status.Phase == v1alpha1.RunInterrupted || run.Status.Phase == v1alpha1.RunLost
+			cut = cut || run.Status.Phase != v1alpha1.RunSucceeded
 		}
 	}
 	t.Log(strings.Join(told, "\n"))
@@ -125,7 +126,7 @@ func (p *portal) restart(t *testing.T) {
 	}
 }
 
-// awaitRun waits until a run of the operation is at work for a change, its engine
+// awaitRun waits until a run of the operation is at work for a change, a provider
 // among its processes.
 func (p *portal) awaitRun(t *testing.T, change string, operation v1alpha1.Operation) v1alpha1.Run {
 	t.Helper()
@@ -140,11 +141,12 @@ func (p *portal) awaitRun(t *testing.T, change string, operation v1alpha1.Operat
 				found = run
 			}
 		}
-		engine := false
+		// The provider comes up once the engine is at work on the Program.
+		var names []string
 		for _, process := range p.runProcesses(t) {
-			engine = engine || process.name == "pulumi"
+			names = append(names, process.name)
 		}
-		return found.Name != "" && engine, fmt.Sprintf("run %q, engine %t", found.Name, engine), nil
+		return found.Name != "" && slices.Contains(names, "pulumi-resource"), fmt.Sprintf("run %q, processes %v", found.Name, names), nil
 	})
 	return found
 }

@@ -80,16 +80,24 @@ func (p *portal) start() error {
 func (p *portal) awaitReady() error {
 	deadline := time.After(startPatience)
 	for {
+		over := false
+		select {
+		case <-p.ended:
+			over = true
+		default:
+		}
 		text, err := os.ReadFile(p.output)
 		if err != nil {
 			return err
+		}
+		if over {
+			return fmt.Errorf("towpath dev ended (%w) before it was ready:\n%s", p.err, text)
 		}
 		if strings.Contains(string(text), "Towpath is ready.") {
 			return nil
 		}
 		select {
 		case <-p.ended:
-			return fmt.Errorf("towpath dev ended (%w) before it was ready:\n%s", p.err, text)
 		case <-deadline:
 			return fmt.Errorf("towpath dev is not ready after %s:\n%s", startPatience, text)
 		case <-time.After(look):
