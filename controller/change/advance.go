@@ -198,7 +198,7 @@ func (r *Reconciler) reviewing(ctx context.Context, s *stackWork) error {
 		return nil
 	}
 	verdict, err := gate.Judge(gate.Facts{
-		Environment: s.environment, Author: s.cr.Spec.Author.Username, Plan: *s.change.Plan,
+		Environment: s.environment, Author: s.cr.Spec.Author.Username, Editors: s.editors(), Plan: *s.change.Plan,
 		Reviews: s.reviewsOf(s.change.Environment), Now: r.Clock.Now(),
 	})
 	if err != nil {

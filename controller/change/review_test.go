@@ -242,6 +242,36 @@ func TestAnInputThatChangesVoidsTheApproval(t *testing.T) {
 	}
 }
 
+// Who edited the Stack by another door is an author of the plan, too.
+func TestAnEditorOfTheStackCannotApprove(t *testing.T) {
+	s := newScene(t)
+	s.propose("first", to("dev", "test"))
+	s.previewed("first")
+	s.applied("first", "dev")
+	s.approved("first", "test")
+	s.applied("first", "test")
+	var stack pulumiv1.Stack
+	s.get("orders-test", &stack)
+	stack.Spec.Config = map[string]apiextensionsv1.JSON{"size": {Raw: []byte("9")}}
+	if err := cluster.As(t, "ben", "developer").Update(t.Context(), &stack); err != nil {
+		t.Fatal(err)
+	}
+	s.propose("second", to("dev", "test"))
+	s.previewed("second")
+	cr, status := s.reviews("ben", s.signed("second", "test", v1alpha1.Approve))
+	want := v1alpha1.ReviewStatus{Counts: new(false), Message: "Whoever last edited the Program or the Stack cannot approve it; somebody else has to."}
+	if diff := cmp.Diff(want, status); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(v1alpha1.StackInReview, in(t, cr, "test").Phase); diff != "" {
+		t.Error(diff)
+	}
+	cr, _ = s.reviews("eve", s.signed("second", "test", v1alpha1.Approve))
+	if diff := cmp.Diff(v1alpha1.StackApproved, in(t, cr, "test").Phase); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestALabelOnTheStackChangesNothing(t *testing.T) {
 	s := newScene(t)
 	s.propose("first", to("dev", "test"))

@@ -8,6 +8,7 @@ import (
 
 	v1alpha1 "github.com/towpath-dev/towpath/controller/api/v1alpha1"
 	"github.com/towpath-dev/towpath/controller/gate"
+	"github.com/towpath-dev/towpath/controller/program"
 )
 
 // reviewsOf returns the reviews of one environment.
@@ -19,6 +20,22 @@ func (w *world) reviewsOf(environment string) []v1alpha1.Review {
 		}
 	}
 	return mine
+}
+
+// editors are the people whose edits, made by another door, are in the plan.
+func (s *stackWork) editors() []string {
+	var editors []string
+	if stack, _ := s.stackFor(s.environment.Name); stack != nil {
+		if editor := stack.Annotations[v1alpha1.LastEditorAnnotation]; editor != "" {
+			editors = append(editors, editor)
+		}
+	}
+	if p := s.program; p != nil && program.Digest(p.Program) == program.Digest(s.cr.Spec.Program) {
+		if editor := p.Annotations[v1alpha1.LastEditorAnnotation]; editor != "" {
+			editors = append(editors, editor)
+		}
+	}
+	return editors
 }
 
 // recordJudgements tells reviewers what became of their reviews.

@@ -5,6 +5,7 @@ package gate
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -16,9 +17,12 @@ import (
 type Facts struct {
 	Environment v1alpha1.Environment
 	Author      string
-	Plan        v1alpha1.PlanReference
-	Reviews     []v1alpha1.Review
-	Now         time.Time
+	// Editors have changed the Program or Stack that the plan is made from, by
+	// another door than the change; they cannot approve it either.
+	Editors []string
+	Plan    v1alpha1.PlanReference
+	Reviews []v1alpha1.Review
+	Now     time.Time
 }
 
 // Verdict is the gate's answer for one plan.
@@ -108,6 +112,8 @@ func judge(f Facts, review v1alpha1.Review) (counts bool, message string) {
 		return true, "Rejected: final for this plan."
 	case reviewer.Username == f.Author:
 		return false, "The author of a change cannot approve it; somebody else has to."
+	case slices.Contains(f.Editors, reviewer.Username):
+		return false, "Whoever last edited the Program or the Stack cannot approve it; somebody else has to."
 	case len(rule.Groups) > 0 && !shareOne(rule.Groups, reviewer.Groups):
 		return false, fmt.Sprintf("Approvals for %s count from members of %s.", f.Environment.Name, strings.Join(rule.Groups, " or "))
 	case expired(rule, review, f.Now):

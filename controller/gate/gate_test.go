@@ -83,6 +83,12 @@ func TestJudge(t *testing.T) {
 			two, []v1alpha1.Review{review("r", by("ana")), review("s")},
 			Verdict{Missing: 1, Judgements: map[string]Judgement{"r": authors, "s": counts}},
 		},
+		"somebody who edited the Program or the Stack approves": {
+			one, []v1alpha1.Review{review("r", by("dan")), review("s", by("dan"), saying(v1alpha1.Reject, "No."), ofPlan("sha256:before"))},
+			Verdict{Missing: 1, Judgements: map[string]Judgement{
+				"r": {Message: "Whoever last edited the Program or the Stack cannot approve it; somebody else has to."}, "s": outdated,
+			}},
+		},
 		"a review without a reviewer": {
 			one, []v1alpha1.Review{review("r", by(""))},
 			Verdict{Missing: 1, Judgements: map[string]Judgement{"r": {Message: "It names no reviewer: it was not written through the API server's admission."}}},
@@ -192,7 +198,7 @@ func TestJudge(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got, err := Judge(Facts{
 				Environment: v1alpha1.Environment{ObjectMeta: metav1.ObjectMeta{Name: "prod"}, Spec: v1alpha1.EnvironmentSpec{Approval: test.rule}},
-				Author:      "ana", Reviews: test.reviews, Now: noon,
+				Author:      "ana", Editors: []string{"dan"}, Reviews: test.reviews, Now: noon,
 				Plan: v1alpha1.PlanReference{Digest: "sha256:current", Summary: v1alpha1.PlanSummary{Create: 1}},
 			})
 			if err != nil {

@@ -3,6 +3,7 @@ package stack
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,8 +30,12 @@ func (r *Reconciler) openChange(ctx context.Context, stack *pulumiv1.Stack, f fa
 	if rest := at.Add(settleTime).Sub(r.Clock.Now()); rest > 0 {
 		return rest, nil
 	}
+	mark := editOf(f, edited)
 	cr := &v1alpha1.ChangeRequest{
-		ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: editName(f, edited)},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: stack.Namespace, Name: f.program.Name + "-edit-" + strings.TrimPrefix(program.DigestOf(mark), "sha256:")[:10],
+			Annotations: map[string]string{editAnnotation: strings.Join(mark, ",")},
+		},
 		Spec: v1alpha1.ChangeRequestSpec{
 			Service: f.program.Name, Program: f.program.Program,
 			Description: "Opened for an edit that did not come as a change request.",
@@ -40,7 +45,7 @@ func (r *Reconciler) openChange(ctx context.Context, stack *pulumiv1.Stack, f fa
 	for _, s := range edited {
 		cr.Spec.Environments = append(cr.Spec.Environments, v1alpha1.EnvironmentProposal{Name: v1alpha1.EnvironmentName(change.EnvironmentOf(&s))})
 	}
-	if f.covered(cr) {
+	if f.covered(cr) || f.decided(mark) {
 		return 0, nil
 	}
 	err := r.Client.Create(ctx, cr)
@@ -92,14 +97,35 @@ func touched(object client.Object) time.Time {
 	return at
 }
 
-// editName is made of what was edited, so that the same edit is brought to the
-// gate once, also when it was rejected there.
-func editName(f facts, edited []pulumiv1.Stack) string {
-	parts := []any{program.Digest(f.program.Program), f.program.UID}
-	for _, stack := range edited {
-		parts = append(parts, stack.UID, stack.Spec)
+// editAnnotation is on a change that was opened for an edit, and says of which.
+const editAnnotation = "towpath.dev/edit-of"
+
+// editOf identifies an edit by what it left: every object with its generation.
+// So an edit is brought to the gate once, also when it was rejected there, and
+// once more when somebody makes it again.
+func editOf(f facts, edited []pulumiv1.Stack) []string {
+	var mark []string
+	if f.program.Annotations[v1alpha1.LastEditorAnnotation] != "" {
+		mark = append(mark, fmt.Sprintf("%s:%d", f.program.UID, f.program.Generation))
 	}
-	return f.program.Name + "-edit-" + strings.TrimPrefix(program.DigestOf(parts), "sha256:")[:10]
+	for _, stack := range edited {
+		mark = append(mark, fmt.Sprintf("%s:%d", stack.UID, stack.Generation))
+	}
+	slices.Sort(mark)
+	return mark
+}
+
+// decided reports whether a change that was opened for this edit, or for one that
+// this is what is left of, has ended.
+func (f facts) decided(mark []string) bool {
+	for _, other := range f.changes {
+		of := strings.Split(other.Annotations[editAnnotation], ",")
+		isOf := func(object string) bool { return slices.Contains(of, object) }
+		if other.Status.Phase.Done() && !slices.ContainsFunc(mark, func(object string) bool { return !isOf(object) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // covered reports whether an open change proposes the same Program for all these

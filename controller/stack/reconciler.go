@@ -100,14 +100,22 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 }
 
 // guardDeletion holds a Stack that asks for its resources to be destroyed when it
-// is deleted: to let it go without that would leave them behind in silence.
+// is deleted: to let it go without that would leave them behind in silence. Any
+// other Stack it lets go, also one that the operator has held.
 func (r *Reconciler) guardDeletion(ctx context.Context, stack *pulumiv1.Stack) error {
 	before := stack.DeepCopy()
-	if stack.DeletionTimestamp != nil || !stack.Spec.DestroyOnFinalize || !controllerutil.AddFinalizer(stack, Finalizer) {
+	changed := false
+	switch {
+	case !stack.Spec.DestroyOnFinalize:
+		changed = controllerutil.RemoveFinalizer(stack, Finalizer)
+	case stack.DeletionTimestamp == nil:
+		changed = controllerutil.AddFinalizer(stack, Finalizer)
+	}
+	if !changed {
 		return nil
 	}
-	if err := r.Client.Patch(ctx, stack, client.MergeFrom(before)); err != nil {
-		return fmt.Errorf("add finalizer: %w", err)
+	if err := r.Client.Patch(ctx, stack, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+		return fmt.Errorf("set the finalizer: %w", err)
 	}
 	return nil
 }

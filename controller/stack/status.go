@@ -2,6 +2,7 @@ package stack
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -24,10 +25,16 @@ func record(stack *pulumiv1.Stack, f facts) {
 			Name: f.current.Name, Commit: f.current.Spec.Snapshot,
 		}
 	}
-	if f.last != nil && (status.LastUpdate == nil || status.LastUpdate.Name != f.last.Name) {
+	if f.last != nil && newer(f.last, status.LastUpdate) {
 		recordUpdate(status, f.last)
 	}
 	condition(stack, conditionOf(stack, f))
+}
+
+// newer reports whether a Run is news. The Run behind lastUpdate may be gone when
+// older ones are still there.
+func newer(run *v1alpha1.Run, last *pulumiv1.StackUpdateState) bool {
+	return last == nil || last.Name != run.Name && !run.Status.FinishedAt.Before(&last.LastResyncTime)
 }
 
 func generation(run *v1alpha1.Run) int64 {
@@ -75,7 +82,7 @@ func conditionOf(stack *pulumiv1.Stack, f facts) verdict {
 		return verdict{pulumiv1.StalledCondition, "DestroyNotAvailable", "Its resources are to be destroyed first, which this release cannot do through the gate yet. Destroy them with the Pulumi command line, then remove the finalizer " + Finalizer + "."}
 	case f.current != nil:
 		return verdict{pulumiv1.ReconcilingCondition, pulumiv1.ReasonProcessing, "stack is being processed"}
-	case f.change != nil && !f.change.Status.Phase.Done() && (f.state == nil || f.state.Phase != v1alpha1.StackApplied):
+	case f.change != nil && !f.change.Status.Phase.Done() && !f.ended():
 		return waiting(f)
 	case f.state != nil && f.state.Phase == v1alpha1.StackRejected:
 		return verdict{pulumiv1.StalledCondition, pulumiv1.ReasonApprovalRejected, f.state.Message}
@@ -89,6 +96,12 @@ func conditionOf(stack *pulumiv1.Stack, f facts) verdict {
 		return verdict{pulumiv1.ReconcilingCondition, pulumiv1.ReasonAwaitingApproval, "It has never been applied: propose a change for it."}
 	}
 	return verdict{pulumiv1.ReadyCondition, pulumiv1.ReasonProcessingCompleted, "the stack has been processed and is at " + last.LastSuccessfulCommit}
+}
+
+// ended reports whether the change is done with this Stack, though it may go on
+// elsewhere.
+func (f facts) ended() bool {
+	return f.state != nil && slices.Contains([]v1alpha1.StackPhase{v1alpha1.StackApplied, v1alpha1.StackRejected, v1alpha1.StackFailed}, f.state.Phase)
 }
 
 func waiting(f facts) verdict {
