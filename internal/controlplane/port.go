@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // choosePort returns a free port on the loopback interface: the one of the last
@@ -18,8 +19,12 @@ func choosePort(path string, progress func(string)) (int, error) {
 	}
 	// A file that was cut off holds no port, or one as good as any other.
 	if last, err := strconv.ParseUint(strings.TrimSpace(string(content)), 10, 16); err == nil && last != 0 {
-		if port, err := freePort(int(last)); err == nil {
-			return port, nil
+		// An API server that was killed may hold its port for a moment after it
+		// counts as ended.
+		for deadline := time.Now().Add(portPatience); time.Now().Before(deadline); time.Sleep(portPatience / 100) {
+			if port, err := freePort(int(last)); err == nil {
+				return port, nil
+			}
 		}
 		progress(fmt.Sprintf("Port %d of the last start is taken by another program; the API server gets a new one.", last))
 	}
@@ -29,6 +34,8 @@ func choosePort(path string, progress func(string)) (int, error) {
 	}
 	return port, replaceFile(path, []byte(strconv.Itoa(port)+"\n"))
 }
+
+const portPatience = 2 * time.Second
 
 // freePort returns wanted if it is free, or one that the kernel chooses for 0.
 func freePort(wanted int) (int, error) {
