@@ -204,7 +204,7 @@ func Compose(v ComposeView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = code(v.YAML, "Program").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = code(v.YAML, "Program as YAML").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -23,13 +23,16 @@ function replace(old, fresh) {
   }
   const scrolled = [...old.querySelectorAll("[data-follow][id]")].map((list) => [list.id, atEnd(list), list.scrollTop]);
 
+  const renewed = digest(old) && digest(fresh) && digest(old) !== digest(fresh);
+  if (renewed) warnOfNewPlan(fresh);
+
   old.replaceWith(fresh);
 
   for (const [id, followed, top] of scrolled) {
     const list = document.getElementById(id);
     if (list) list.scrollTop = followed ? list.scrollHeight : top;
   }
-  if (!focused || document.activeElement === focused) return;
+  if (!focused || renewed || document.activeElement === focused) return;
   const twin = focused.id
     ? document.getElementById(focused.id)
     : [...fresh.querySelectorAll(focused.tagName)].find((e) => e.textContent === focused.textContent);
@@ -37,6 +40,28 @@ function replace(old, fresh) {
   twin.focus({ preventScroll: true });
   if (selection && selection[0] !== null) twin.setSelectionRange(...selection);
 }
+
+// Nobody may sign what came onto the page between reading and pressing a button.
+const renewals = new Map();
+
+function digest(element) {
+  return element.querySelector("input[name=planDigest]")?.value;
+}
+
+function warnOfNewPlan(fresh) {
+  const sentence = "The plan was made again while you looked at it. Read it before you sign.";
+  const notice = document.createElement("p");
+  notice.className = "notice notice--warn";
+  notice.textContent = sentence;
+  fresh.querySelector("header")?.after(notice);
+  announce(sentence);
+  renewals.set(fresh.id, Date.now());
+}
+
+addEventListener("submit", (event) => {
+  const at = renewals.get(event.target.closest(".column")?.id);
+  if (at && Date.now() - at < 3000) event.preventDefault();
+});
 
 function atEnd(list) {
   return list.scrollHeight - list.scrollTop - list.clientHeight < 24;
