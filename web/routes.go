@@ -22,40 +22,40 @@ func (s *Server) routes() {
 	// Signing in and out.
 	e.GET(auth.SignInPath, s.auth.SignIn)
 	e.GET(auth.CallbackPath, s.auth.Callback)
-	e.GET(auth.SignedInPath, s.auth.SignedIn)
+	e.GET(auth.SignedInPath, s.auth.SignedIn, s.auth.Require)
 	e.POST("/sign-out", s.auth.SignOut)
 	e.GET(auth.SignedOutPath, s.auth.SignedOut)
 
 	// Everything else is for people who are signed in.
-	p := e.Group("", s.auth.Require)
-	p.GET("/", s.showHome)
+	get := func(path string, handler echo.HandlerFunc) { e.GET(path, handler, s.auth.Require) }
+	post := func(path string, handler echo.HandlerFunc) { e.POST(path, handler, s.auth.Require) }
+	get("/", s.showHome)
 
 	// Catalogue: what a developer can ask for.
-	p.GET("/catalogue", s.listGoldenPaths)
-	p.GET("/golden-paths/:name", s.showGoldenPath)
+	get("/catalogue", s.listGoldenPaths)
+	get("/golden-paths/:name", s.showGoldenPath)
 
 	// Compose: the form that proposes a change. Only its button submit writes.
-	p.GET("/compose", s.newProposal)
-	p.POST("/compose", s.editProposal)
+	get("/compose", s.newProposal)
+	post("/compose", s.editProposal)
 
 	// Changes: look, decide.
-	p.GET("/changes", s.listChanges)
-	p.GET("/changes/:namespace/:name", s.showChange)
-	p.GET("/changes/:namespace/:name/events", s.streamChange)
-	p.POST("/changes/:namespace/:name/approve", s.approveChange)
-	p.POST("/changes/:namespace/:name/reject", s.rejectChange)
-	p.POST("/changes/:namespace/:name/comment", s.commentChange)
-	p.POST("/changes/:namespace/:name/withdraw", s.withdrawChange)
+	get("/changes", s.listChanges)
+	get("/changes/:namespace/:name", s.showChange)
+	get("/changes/:namespace/:name/events", s.streamChange)
+	post("/changes/:namespace/:name/approve", s.approveChange)
+	post("/changes/:namespace/:name/reject", s.rejectChange)
+	post("/changes/:namespace/:name/comment", s.commentChange)
+	post("/changes/:namespace/:name/withdraw", s.withdrawChange)
 
 	// What runs, and what was run.
-	p.GET("/services", s.listServices)
-	p.GET("/services/:namespace/:name", s.showService)
-	p.GET("/runs/:namespace/:name", s.showRun)
-	p.GET("/runs/:namespace/:name/events", s.streamRun)
-	p.GET("/environments", s.listEnvironments)
+	get("/services", s.listServices)
+	get("/services/:namespace/:name", s.showService)
+	get("/runs/:namespace/:name", s.showRun)
+	get("/runs/:namespace/:name/events", s.streamRun)
+	get("/environments", s.listEnvironments)
 
 	if s.Development {
 		e.GET("/gallery", s.showGallery)
 	}
-	e.RouteNotFound("/*", func(echo.Context) error { return echo.ErrNotFound })
 }
