@@ -119,6 +119,21 @@ func configMaps(names ...string) string {
 	return text
 }
 
+func TestStackThatWasRemovedIsPreviewedAnew(t *testing.T) {
+	b := newBench(t, configMaps("removed"))
+	first := succeed(t, b.job(t, v1alpha1.Preview))
+	state := filepath.Join(b.dir, "state")
+	if err := os.RemoveAll(state); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(state, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if again := succeed(t, b.job(t, v1alpha1.Preview)); again.PlanDigest != first.PlanDigest {
+		t.Errorf("it gives another plan: %s", cmp.Diff(first.Inputs, again.Inputs))
+	}
+}
+
 func TestStateMovedAfterApprovalTouchesNothing(t *testing.T) {
 	b := newBench(t, configMaps("moved-a"))
 	before := succeed(t, b.job(t, v1alpha1.Preview))
@@ -199,7 +214,7 @@ func TestFailuresAreToldPlainly(t *testing.T) {
 		},
 		"an output does not exist": {
 			program("resources:\n  web: {type: 'web-service:index:WebService', properties: {image: x}}\noutputs: {x: '${web.nope}'}\n"),
-			"nope does not exist on web", false,
+			"does not exist on web", false,
 		},
 		"a golden path's component fails": {
 			func(job *runner.Job) {

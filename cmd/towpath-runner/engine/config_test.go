@@ -14,7 +14,7 @@ import (
 
 func TestStackFile(t *testing.T) {
 	t.Parallel()
-	secrets, err := newKeys("a passphrase", []byte("key"), "stack").secrets(t.Context(), nil)
+	secrets, err := newKeys("a passphrase", []byte("key"), "stack").secrets(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func decrypted(t *testing.T, secrets *Secrets, values map[string]any) map[string
 
 func TestStackFileRefuses(t *testing.T) {
 	t.Parallel()
-	secrets, err := newKeys("a passphrase", []byte("key"), "stack").secrets(t.Context(), nil)
+	secrets, err := newKeys("a passphrase", []byte("key"), "stack").secrets(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,11 @@ func TestSecretsKeepTheStacksOwnState(t *testing.T) {
 	state := "v1:MTIzNDU2Nzg=:" + check
 	export := json.RawMessage(`{"deployment":{"secrets_providers":{"type":"passphrase","state":{"salt":"` + state + `"}}}}`)
 
-	secrets, err := newKeys("right", []byte("key"), "stack").secrets(t.Context(), export)
+	found, err := encryptionState(export)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secrets, err := newKeys("right", []byte("key"), "stack").secrets(t.Context(), found)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +161,7 @@ func TestSecretsKeepTheStacksOwnState(t *testing.T) {
 	if got, err := secrets.Decrypt(t.Context(), ciphertext); err != nil || got != `"hunter2"` {
 		t.Errorf("got %q and %v", got, err)
 	}
-	wrong, err := newKeys("wrong", []byte("key"), "stack").secrets(t.Context(), export)
+	wrong, err := newKeys("wrong", []byte("key"), "stack").secrets(t.Context(), found)
 	if err != nil {
 		t.Fatal(err)
 	}

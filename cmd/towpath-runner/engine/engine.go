@@ -102,28 +102,52 @@ func (e *Engine) Select(ctx context.Context) (json.RawMessage, error) {
 	if err != nil && !missing {
 		return nil, err
 	}
-	if e.secrets, err = e.keys.secrets(ctx, export); err != nil {
-		return nil, &Failure{Kind: Refused, Message: sentence(err), Err: err}
-	}
-	settings, err := StackFile(ctx, e.job, e.secrets)
+	state, err := encryptionState(export)
 	if err != nil {
 		return nil, &Failure{Kind: Refused, Message: sentence(err), Err: err}
 	}
-	if err := os.WriteFile(filepath.Join(e.dir, stackFileName(e.job.Stack)), settings, 0o600); err != nil {
-		return nil, fmt.Errorf("write stack config: %w", err)
+	if err := e.Assume(ctx, state); err != nil {
+		return nil, err
 	}
 	if missing {
 		if err := e.workspace.CreateStack(ctx, e.job.Stack); err != nil {
 			return nil, failure(ctx, fmt.Errorf("create stack %s: %w", e.job.Stack, err), nil)
 		}
 	}
+	return export, nil
+}
+
+// Assume makes the engine work on the job's stack without asking whether it
+// exists and is encrypted so: the caller will find out.
+func (e *Engine) Assume(ctx context.Context, encryption string) error {
+	var err error
+	if e.secrets, err = e.keys.secrets(ctx, encryption); err != nil {
+		return &Failure{Kind: Refused, Message: sentence(err), Err: err}
+	}
+	settings, err := StackFile(ctx, e.job, e.secrets)
+	if err != nil {
+		return &Failure{Kind: Refused, Message: sentence(err), Err: err}
+	}
+	if err := os.WriteFile(filepath.Join(e.dir, stackFileName(e.job.Stack)), settings, 0o600); err != nil {
+		return fmt.Errorf("write stack config: %w", err)
+	}
 	// The stack is named in every command, so it need not be selected.
 	stack, err := auto.NewStack(ctx, e.job.Stack, selected{e.workspace})
 	if err != nil {
-		return nil, fmt.Errorf("open stack %s: %w", e.job.Stack, err)
+		return fmt.Errorf("open stack %s: %w", e.job.Stack, err)
 	}
 	e.stack = &stack
-	return export, nil
+	return nil
+}
+
+// Encryption is the encryption state that the engine works with.
+func (e *Engine) Encryption() string { return e.secrets.State() }
+
+// IsEncrypted reports whether a stack with this export is encrypted as the engine
+// assumes.
+func (e *Engine) IsEncrypted(export json.RawMessage) bool {
+	state, err := encryptionState(export)
+	return err == nil && state == e.Encryption()
 }
 
 // selected is a workspace whose stack exists.

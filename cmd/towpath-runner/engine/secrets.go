@@ -56,13 +56,10 @@ func newKeys(passphrase string, digestKey []byte, stack string) *keys {
 // ahead derives the key while the engine starts.
 func (k *keys) ahead() { go k.own() }
 
-// secrets gives the Secrets of a stack with this export. A stack's encryption
-// state is kept as it is: with another one the engine would derive two keys.
-func (k *keys) secrets(ctx context.Context, export json.RawMessage) (*Secrets, error) {
-	state, err := encryptionState(export)
-	if err != nil {
-		return nil, err
-	}
+// secrets gives the Secrets of a stack with this encryption state, "" for a new
+// stack. What a stack has is kept: with another one the engine would derive two
+// keys.
+func (k *keys) secrets(ctx context.Context, state string) (*Secrets, error) {
 	if state == "" {
 		check, err := k.own().EncryptValue(ctx, verifier)
 		if err != nil {

@@ -1,8 +1,6 @@
 package operation
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,10 +30,7 @@ type begunApply struct {
 }
 
 // journal is the folder of the stack's begun apply.
-func (s *session) journal() string {
-	sum := sha256.Sum256([]byte(s.job.Backend + "\n" + s.job.Stack))
-	return filepath.Join(filepath.Dir(s.job.Dir), "begun", hex.EncodeToString(sum[:16]))
-}
+func (s *session) journal() string { return s.beside("begun") }
 
 // The files of a journal. The record is written last: without it there is none.
 const (

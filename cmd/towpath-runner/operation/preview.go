@@ -1,6 +1,7 @@
 package operation
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"sync"
 
 	"github.com/towpath-dev/towpath/cmd/towpath-runner/stream"
 	v1alpha1 "github.com/towpath-dev/towpath/controller/api/v1alpha1"
@@ -25,12 +27,12 @@ type planned struct {
 
 // preview makes the plan that people review.
 func (s *session) preview(ctx context.Context) runner.Result {
-	for _, operation := range s.state.pending {
-		s.out.Logf(stream.Warning, "An earlier run was interrupted while %s; the next apply repairs this first.", operation)
-	}
 	p, err := s.makePlan(ctx)
 	if err != nil {
 		return s.failed(err)
+	}
+	for _, operation := range s.state.pending {
+		s.out.Logf(stream.Warning, "An earlier run was interrupted while %s; the next apply repairs this first.", operation)
 	}
 	for _, step := range p.plan.Steps {
 		s.out.Step(step)
@@ -48,14 +50,10 @@ func (s *session) preview(ctx context.Context) runner.Result {
 	}
 }
 
-// makePlan previews against the state that was read and digests the outcome.
+// makePlan previews and digests the outcome.
 func (s *session) makePlan(ctx context.Context) (*planned, error) {
 	s.out.Doing("previewing")
-	var events []plan.Event
-	err := s.engine.Preview(ctx, s.engine.PlanFile(), func(event plan.Event) {
-		events = append(events, event)
-		s.logDiagnostic(event)
-	})
+	events, err := s.previewEvents(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -78,6 +76,45 @@ func (s *session) makePlan(ctx context.Context) (*planned, error) {
 	inputs := s.inputs()
 	inputs["plan"] = saved
 	return &planned{plan: built, inputs: inputs, digest: plan.Digest(inputs, built.EffectDigest)}, nil
+}
+
+// previewEvents runs the engine. If the state was not read yet, it is read beside
+// it. That the two may see different states does no harm: an apply begins only
+// when both the state and the steps are those that were approved.
+func (s *session) previewEvents(ctx context.Context) ([]plan.Event, error) {
+	var events []plan.Event
+	run := func(ctx context.Context) error {
+		events = nil
+		return s.engine.Preview(ctx, s.engine.PlanFile(), func(event plan.Event) {
+			events = append(events, event)
+			s.logDiagnostic(event)
+		})
+	}
+	if s.state != nil {
+		err := run(ctx)
+		return events, err
+	}
+	var export json.RawMessage
+	var readErr, runErr error
+	var both sync.WaitGroup
+	both.Go(func() { export, readErr = s.engine.State(ctx) })
+	both.Go(func() { runErr = run(ctx) })
+	both.Wait()
+	if ctx.Err() == nil && (readErr != nil || !s.engine.IsEncrypted(export)) {
+		// The stack was removed or made anew: nothing is known of it.
+		s.forgetEncryption()
+		if err := s.selectStack(ctx); err != nil {
+			return nil, err
+		}
+		err := run(ctx)
+		return events, err
+	}
+	if err := cmp.Or(runErr, readErr); err != nil {
+		return nil, err
+	}
+	var err error
+	s.state, err = s.readState(export)
+	return events, err
 }
 
 // inputs are the digests of everything that decides what a plan is, save the
