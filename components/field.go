@@ -45,7 +45,7 @@ func (v FieldView) attributes() templ.OrderedAttributes {
 		add("inputmode", "decimal")
 	case List, KeyValue:
 		add("spellcheck", "false")
-	case Text, LongText, Select, Checkbox:
+	case Text, Password, LongText, Select, Checkbox:
 	}
 	return a
 }
