@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/coreos/go-oidc/v3/oidc"
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -55,6 +56,10 @@ func TestStateSurvivesARestart(t *testing.T) {
 
 	again := start(t, dir)
 	again.offersABeginning(t)
+	if diff := cmp.Diff([]string{first.portal.URL, first.portal.Issuer}, []string{again.portal.URL, again.portal.Issuer}); diff != "" {
+		t.Errorf("portal and issuer have moved:\n%s", diff)
+	}
+	again.signsPeopleIn(t)
 	if again.passphrase(t) != passphrase {
 		t.Error("the passphrase is another one after a restart")
 	}
@@ -76,6 +81,10 @@ func TestAFailedControllerEndsEverything(t *testing.T) {
 	broken := errors.New("broken")
 	o := options(t, t.TempDir(), &strings.Builder{})
 	o.Controller = func(context.Context, dev.Controller) error { return broken }
+	o.Portal = func(ctx context.Context, _ dev.Portal) error {
+		<-ctx.Done()
+		return nil
+	}
 	if err := dev.Run(t.Context(), o); !errors.Is(err, broken) {
 		t.Errorf("it ended with %v; want %v", err, broken)
 	}
@@ -85,32 +94,40 @@ func TestAFailedControllerEndsEverything(t *testing.T) {
 type session struct {
 	dir        string
 	controller dev.Controller
+	portal     dev.Portal
 	out        *strings.Builder // the session's until it has ended
 	cancel     context.CancelFunc
 	ended      chan error
 }
 
-// start starts everything in dir and returns when the controller runs.
+// start starts everything in dir and returns when controller and portal run.
 func start(t *testing.T, dir string) *session {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	s := &session{dir: dir, out: &strings.Builder{}, cancel: cancel, ended: make(chan error, 1)}
-	started := make(chan dev.Controller, 1)
+	controllers, portals := make(chan dev.Controller, 1), make(chan dev.Portal, 1)
 	o := options(t, dir, s.out)
 	o.Controller = func(ctx context.Context, c dev.Controller) error {
-		started <- c
+		controllers <- c
+		<-ctx.Done()
+		return nil
+	}
+	o.Portal = func(ctx context.Context, p dev.Portal) error {
+		portals <- p
 		<-ctx.Done()
 		return nil
 	}
 	go func() { s.ended <- dev.Run(ctx, o) }()
-	select {
-	case s.controller = <-started:
-		return s
-	case err := <-s.ended:
-		cancel()
-		t.Fatalf("ended before the controller ran: %v", err)
-		return nil
+	for range 2 {
+		select {
+		case s.controller = <-controllers:
+		case s.portal = <-portals:
+		case err := <-s.ended:
+			cancel()
+			t.Fatalf("ended before controller and portal ran: %v", err)
+		}
 	}
+	return s
 }
 
 // stop ends the session and checks that it told people how to go on.
@@ -121,6 +138,7 @@ func (s *session) stop(t *testing.T) {
 		t.Fatalf("stop: %v", err)
 	}
 	for _, line := range []string{
+		"  " + s.portal.URL + "\n",
 		"  bin/towpath propose docs/examples/orders.yaml --role developer\n",
 		filepath.Join(s.dir, "kubeconfig", "approver2.kubeconfig"),
 		"Stopped. Everything is kept in " + s.dir,
@@ -171,6 +189,18 @@ func (s *session) knowsPeople(t *testing.T) {
 		if file.Mode().Perm() != 0o600 {
 			t.Errorf("the kubeconfig of %s has mode %v", person, file.Mode())
 		}
+	}
+}
+
+// signsPeopleIn checks that the portal's issuer answers under its own name.
+func (s *session) signsPeopleIn(t *testing.T) {
+	t.Helper()
+	provider, err := oidc.NewProvider(t.Context(), s.portal.Issuer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := provider.Endpoint().AuthURL; !strings.HasPrefix(got, s.portal.Issuer+"/") {
+		t.Errorf("people sign in at %s; want it to be of %s", got, s.portal.Issuer)
 	}
 }
 
