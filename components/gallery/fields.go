@@ -29,6 +29,13 @@ func secretField() components.FieldView {
 	}
 }
 
+func passwordField() components.FieldView {
+	return components.FieldView{
+		ID: "orders-db-token", Name: "orders-db.token", Label: "Token", Required: true, Kind: components.Password,
+		Hint: "It is kept in a Secret in shop and never shown again.",
+	}
+}
+
 func imageField(problem string) components.FieldView {
 	return components.FieldView{
 		ID: "orders-web-image", Name: "orders-web.image", Label: "Image", Required: true, MaxLength: 300,
@@ -94,6 +101,6 @@ func keyValueField() components.FieldView {
 func fieldStates() []components.FieldView {
 	return []components.FieldView{
 		imageField("A fixed version or digest is needed; “latest” can change under you."),
-		replicasField(), selectField(), checkField(), listField(), keyValueField(), secretField(), wiredField(), wireableField(),
+		replicasField(), selectField(), checkField(), listField(), keyValueField(), secretField(), passwordField(), wiredField(), wireableField(),
 	}
 }

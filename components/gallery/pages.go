@@ -40,6 +40,8 @@ func Pages(base shell.View) []Page {
 		{"environments", page.Environments(environments(f))},
 		{"signed-out", page.SignedOut(page.SignedOutView{Shell: f.stranger("Sign in"), SignInURL: "/sign-in", Message: "You signed out."})},
 		{"dev-sign-in", page.DevSignIn(devSignIn(f))},
+		{"session-ended", page.SessionEnded(formKept(f))},
+		{"signed-in", page.SignedIn(page.SignedInView{Shell: f.at("Signed in"), HomeURL: "/"})},
 		{"problem-401", page.Problem(sessionEnded(f))},
 		{"problem-403", page.Problem(problem(f, 403))},
 		{"problem-404", page.Problem(problem(f, 404))},
@@ -101,6 +103,13 @@ func sessionEnded(f frame) page.ProblemView {
 		Shell: f.stranger("Problem"), Status: 401,
 		Next: []components.LinkView{{Text: "Sign in again", URL: "/sign-in"}},
 		Lost: []page.FactView{{Name: "comment", Value: "Looks right, but is there a backup from today?"}},
+	}
+}
+
+func formKept(f frame) page.SessionEndedView {
+	return page.SessionEndedView{
+		Shell: f.stranger("Session ended"), SignInURL: "/sign-in?next=/signed-in", Action: "/changes/shop/orders-7k2/comment", Kept: true,
+		Fields: []components.HiddenView{{Name: "environment", Value: "prod"}, {Name: "comment", Value: "Is there a backup from today?"}},
 	}
 }
 

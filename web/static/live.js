@@ -145,6 +145,7 @@ function preview(form) {
       const turn = ++latest;
       const body = new URLSearchParams(new FormData(form));
       body.set("action", "preview");
+      for (const secret of form.querySelectorAll("input[type=password]")) body.delete(secret.name);
       try {
         const response = await fetch(form.action, { method: "POST", body });
         const page = new DOMParser().parseFromString(await response.text(), "text/html");
