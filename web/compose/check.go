@@ -2,6 +2,7 @@ package compose
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -152,9 +153,13 @@ func (c *checker) config(proposal Proposal, environment v1alpha1.EnvironmentProp
 			known[key] = true
 		}
 	}
+	environment.Config, environment.SecretsRef = maps.Clone(environment.Config), maps.Clone(environment.SecretsRef)
 	for key := range proposal.Spec.Program.Configuration {
-		if _, shown := c.form.Rest.Program.Configuration[key]; !shown {
-			known[key] = true // looked at where it is filled in
+		if _, rest := c.form.Rest.Program.Configuration[key]; !rest {
+			// It was looked at where it is filled in.
+			known[key] = true
+			delete(environment.Config, key)
+			delete(environment.SecretsRef, key)
 		}
 	}
 	for _, problem := range program.ValidateConfig(proposal.Spec.Program, environment, known) {

@@ -70,7 +70,7 @@ func encode(value any) apiextensionsv1.JSON {
 // same value of it again.
 func textOf(input v1alpha1.GoldenPathInput, value apiextensionsv1.JSON) (string, bool) {
 	text, ok := fieldText(input, value)
-	return text, ok && equal(valueOf(input, text), value)
+	return text, ok && equal(valueOf(input, tidy(text)), value)
 }
 
 func fieldText(input v1alpha1.GoldenPathInput, value apiextensionsv1.JSON) (string, bool) {
