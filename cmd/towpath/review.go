@@ -88,7 +88,7 @@ func reviewable(cr *v1alpha1.ChangeRequest, environment, digest string) (*v1alph
 		return sc, nil
 	}
 	if len(names) == 0 {
-		return nil, fault.New(fault.Conflict, nil, "The change has no plans yet (%s); look again in a moment.", cr.Status.Phase)
+		return nil, fault.New(fault.Conflict, nil, "The change has no plans yet (%s); look again in a moment.", stands(cr.Status.Phase))
 	}
 	return nil, fault.New(fault.NotFound, nil, "The change does not go to %q; it goes to %s.", environment, strings.Join(names, ", "))
 }

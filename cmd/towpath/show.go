@@ -96,7 +96,7 @@ func (s shown) text() string {
 	if cr.Spec.Description != "" {
 		fmt.Fprintf(&b, "%s\n", plan.Sanitize(cr.Spec.Description))
 	}
-	fmt.Fprintf(&b, "%s. %s\n", cr.Status.Phase, plan.Sanitize(cr.Status.Message))
+	fmt.Fprintf(&b, "%s\n", strings.TrimSpace(stands(cr.Status.Phase)+". "+plan.Sanitize(cr.Status.Message)))
 	for _, problem := range cr.Status.Problems {
 		fmt.Fprintf(&b, "  %s\n", plan.Sanitize(problem.Path+": "+problem.Message))
 	}
@@ -131,7 +131,8 @@ func (s shown) environment(b *strings.Builder, sc v1alpha1.StackChange) {
 		fmt.Fprintf(b, "   Plan %s (run %s)\n", short(sc.Plan.Digest), sc.Preview)
 		if run := s.runs[sc.Preview]; run.Status.Plan != nil {
 			text := plan.Text(s.brief(*run.Status.Plan), sc.Plan.Summary)
-			fmt.Fprintf(b, "   %s\n", strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n   "))
+			text = strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n   ")
+			fmt.Fprintf(b, "   %s\n", strings.ReplaceAll(text, "\n   \n", "\n\n"))
 		}
 	}
 	if sc.Apply != "" {
@@ -178,6 +179,14 @@ func reviewText(review v1alpha1.Review) string {
 		text += " (does not count: " + review.Status.Message + ")"
 	}
 	return plan.Sanitize(text)
+}
+
+// stands is a change's phase in a word or two.
+func stands(phase v1alpha1.ChangePhase) string {
+	if phase == "" {
+		return "Not looked at yet"
+	}
+	return string(phase)
 }
 
 // short is a digest for people: enough of it to tell two plans apart.

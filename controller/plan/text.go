@@ -16,7 +16,7 @@ import (
 // are made safe for terminals.
 func Text(p v1alpha1.RunPlan, summary v1alpha1.PlanSummary) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s%s\n", cmp.Or(summary.Text, summaryText(summary)), unchanged(summary))
+	fmt.Fprintf(&b, "%s%s\n", Sanitize(cmp.Or(summary.Text, summaryText(summary))), unchanged(summary))
 
 	steps := slices.Clone(p.Steps)
 	slices.SortStableFunc(steps, func(a, b v1alpha1.PlanStep) int {
