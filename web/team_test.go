@@ -219,3 +219,13 @@ func contains(t *testing.T, where, what string) {
 }
 
 func key(object client.Object) client.ObjectKey { return client.ObjectKeyFromObject(object) }
+
+// stored is the Program of the service as it is stored.
+func stored(t *testing.T, one team) *pulumiv1.Program {
+	t.Helper()
+	var program pulumiv1.Program
+	if err := cluster.Admin(t).Get(t.Context(), client.ObjectKey{Namespace: one.namespace, Name: "orders"}, &program); err != nil {
+		t.Fatal(err)
+	}
+	return &program
+}
