@@ -127,7 +127,7 @@ func (r *Reconciler) again(s *stackWork, message string, differences []v1alpha1.
 	s.change.Phase = v1alpha1.StackPending
 }
 
-func (r *Reconciler) previewing(ctx context.Context, s *stackWork) error {
+func (r *Reconciler) previewing(_ context.Context, s *stackWork) error {
 	run := s.runs[s.change.Preview]
 	if run == nil {
 		r.again(s, "The record of the preview is gone; it is made again.", nil)

@@ -104,11 +104,18 @@ func unsupported(spec pulumiv1.StackSpec) []string {
 		name string
 		set  bool
 	}{
-		{"projectRepo", spec.ProjectRepo != ""}, {"fluxSource", spec.FluxSource != nil},
-		{"preview", spec.Preview}, {"refresh", spec.Refresh}, {"targets", len(spec.Targets) > 0},
-		{"workspaceTemplate", spec.WorkspaceTemplate != nil}, {"updateTemplate", spec.UpdateTemplate != nil},
-		{"environment", len(spec.Environment) > 0}, {"envs", len(spec.Envs) > 0}, {"envSecrets", len(spec.SecretEnvs) > 0},
-		{"accessTokenSecret", spec.AccessTokenSecret != ""}, {"useLocalStackOnly", spec.UseLocalStackOnly},
+		{"projectRepo", spec.ProjectRepo != ""},
+		{"fluxSource", spec.FluxSource != nil},
+		{"preview", spec.Preview},
+		{"refresh", spec.Refresh},
+		{"targets", len(spec.Targets) > 0},
+		{"workspaceTemplate", spec.WorkspaceTemplate != nil},
+		{"updateTemplate", spec.UpdateTemplate != nil},
+		{"environment", len(spec.Environment) > 0},
+		{"envs", len(spec.Envs) > 0},
+		{"envSecrets", len(spec.SecretEnvs) > 0},
+		{"accessTokenSecret", spec.AccessTokenSecret != ""},
+		{"useLocalStackOnly", spec.UseLocalStackOnly},
 	} {
 		if field.set {
 			fields = append(fields, field.name)

@@ -39,7 +39,7 @@ func TestHowAPreviewMayEnd(t *testing.T) {
 				}
 				return
 			}
-			s.paused(cr, "first", "dev", test.message, 10*time.Second)
+			s.paused(cr, "dev", test.message, 10*time.Second)
 			sc := in(t, s.look("first"), "dev")
 			if sc.Preview == first || sc.Attempt != 2 || sc.Phase != v1alpha1.StackPreviewing {
 				t.Errorf("phase %s, attempt %d, preview %s", sc.Phase, sc.Attempt, sc.Preview)
@@ -50,7 +50,7 @@ func TestHowAPreviewMayEnd(t *testing.T) {
 
 // paused checks that an environment waits for a retry, moves the clock to just
 // before its end, checks that nothing happens, and moves it to its end.
-func (s *scene) paused(cr *v1alpha1.ChangeRequest, name, environment, message string, pause time.Duration) {
+func (s *scene) paused(cr *v1alpha1.ChangeRequest, environment, message string, pause time.Duration) {
 	s.Helper()
 	sc := in(s, cr, environment)
 	if sc.Waiting == nil || sc.Waiting.Kind != v1alpha1.WaitRetry || sc.Waiting.Message != message || sc.Waiting.NextLook == nil {
@@ -58,7 +58,7 @@ func (s *scene) paused(cr *v1alpha1.ChangeRequest, name, environment, message st
 	}
 	began := s.run(orElse(sc.Apply, sc.Preview)).Status.FinishedAt.Time
 	s.clock.now = began.Add(pause - time.Second)
-	if early := in(s, s.look(name), environment); early.Attempt != sc.Attempt {
+	if early := in(s, s.look(cr.Name), environment); early.Attempt != sc.Attempt {
 		s.Fatalf("it was tried again a second early")
 	}
 	s.clock.now = began.Add(pause)
@@ -76,7 +76,7 @@ func TestAPauseGrowsWithTheFailures(t *testing.T) {
 	s.propose("first", to("dev"))
 	for _, pause := range []time.Duration{10 * time.Second, 30 * time.Second, 90 * time.Second, 270 * time.Second, 5 * time.Minute, 5 * time.Minute} {
 		s.ends(in(t, s.changeRequest("first"), "dev").Preview, v1alpha1.RunFailed, retryable)
-		s.paused(s.look("first"), "first", "dev", "The preview failed: It is Failed.", pause)
+		s.paused(s.look("first"), "dev", "The preview failed: It is Failed.", pause)
 		s.look("first")
 	}
 	if n := len(s.runs(v1alpha1.Preview)); n != 7 {
@@ -121,7 +121,7 @@ func TestHowAnApplyMayEnd(t *testing.T) {
 				}
 				return
 			}
-			s.paused(cr, "first", "test", test.message, 10*time.Second)
+			s.paused(cr, "test", test.message, 10*time.Second)
 			sc := in(t, s.look("first"), "test")
 			if sc.Phase != v1alpha1.StackApplying || sc.Apply == first.Apply || sc.Preview != first.Preview || sc.ApplyAttempt != 2 {
 				t.Errorf("got %+v, want a second apply of the same plan", sc)
@@ -133,7 +133,7 @@ func TestHowAnApplyMayEnd(t *testing.T) {
 			}
 			// The next pause is longer, and the plan is still the one that was signed.
 			s.ends(sc.Apply, test.phase, test.edits...)
-			s.paused(s.look("first"), "first", "test", test.message, 30*time.Second)
+			s.paused(s.look("first"), "test", test.message, 30*time.Second)
 			s.look("first")
 			if cr := s.applied("first", "test"); cr.Status.Phase != v1alpha1.ChangeApplied {
 				t.Errorf("phase %s after the third apply succeeded", cr.Status.Phase)

@@ -8,6 +8,7 @@ import (
 	kwait "k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	pulumiv1 "github.com/towpath-dev/towpath/controller/api/pulumi/v1"
@@ -42,13 +43,15 @@ func TestWhatWakesAChange(t *testing.T) {
 	await := func(what, environment string, phase v1alpha1.StackPhase) v1alpha1.StackChange {
 		t.Helper()
 		var found v1alpha1.StackChange
-		err := kwait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, sweep/2, true, func(context.Context) (bool, error) {
-			for _, sc := range s.changeRequest("first").Status.Stacks {
+		err := kwait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, sweep/2, true, func(ctx context.Context) (bool, error) {
+			var cr v1alpha1.ChangeRequest
+			err := s.admin.Get(ctx, client.ObjectKey{Namespace: s.namespace, Name: "first"}, &cr)
+			for _, sc := range cr.Status.Stacks {
 				if sc.Environment == environment {
 					found = sc
 				}
 			}
-			return found.Phase == phase, nil
+			return found.Phase == phase, err
 		})
 		if err != nil {
 			t.Fatalf("%s does not bring %s to %s; it is %s: %+v", what, environment, phase, found.Phase, found.Waiting)

@@ -73,7 +73,7 @@ func (v *validator) names() {
 		for _, name := range group.keys {
 			path := group.path + "." + name
 			switch {
-			case !logicalName.MatchString(name) && !(group.path == "configuration" && strings.Contains(name, ":")):
+			case !logicalName.MatchString(name) && (group.path != "configuration" || !strings.Contains(name, ":")):
 				v.add(path, "%q is no usable name: begin with a letter and use letters, digits, - and _.", name)
 			case name == "pulumi":
 				v.add(path, "The name pulumi is taken by the engine; choose another.")

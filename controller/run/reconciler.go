@@ -121,13 +121,13 @@ type look struct {
 
 // writeStatus stores the run's status if it has changed.
 func (r *Reconciler) writeStatus(ctx context.Context, l *look) error {
-	if equality.Semantic.DeepEqual(l.stored.Status, l.Run.Status) {
+	if equality.Semantic.DeepEqual(l.stored.Status, l.Status) {
 		return nil
 	}
 	patch := client.MergeFromWithOptions(l.stored, client.MergeFromWithOptimisticLock{})
 	if err := r.Client.Status().Patch(ctx, l.Run, patch); err != nil {
 		return fmt.Errorf("write its status: %w", err)
 	}
-	l.stored = l.Run.DeepCopy()
+	l.stored = l.DeepCopy()
 	return nil
 }

@@ -69,7 +69,7 @@ func newScene(t *testing.T) *scene {
 	})
 	s.reconciler = &Reconciler{
 		Client: s.controller, Live: s.controller, Launcher: s.launcher, Blobs: s.blobs, Clock: s.clock,
-		Log: slog.New(slog.DiscardHandler), Holder: "one", Workers: 100,
+		Log: slog.New(slog.DiscardHandler), Holder: "one", Workers: 1000,
 		Jobs: &Jobs{
 			Client: s.controller, Cluster: cluster.ControllerConfig(t), Blobs: s.blobs, DigestKey: []byte("key"),
 			Toolchain: "/toolchain", PulumiHome: "/pulumi",

@@ -26,7 +26,7 @@ func goesTo(cr v1alpha1.ChangeRequest) []string {
 
 func TestWhatWasAppliedByHandComesToTheGate(t *testing.T) {
 	s := newScene(t)
-	s.writes(s.ana(), s.program("a"), s.stack("dev"), s.stack("test"))
+	s.writes(s.ana(), s.program(), s.stack("dev"), s.stack("test"))
 	s.look("dev")
 	s.look("test")
 	changes := s.changes()
@@ -47,7 +47,7 @@ func TestWhatWasAppliedByHandComesToTheGate(t *testing.T) {
 
 func TestAnEditRestsBeforeItComesToTheGate(t *testing.T) {
 	s := newScene(t)
-	program := s.program("a")
+	program := s.program()
 	s.writes(s.ana(), program, s.stack("dev"))
 	s.get("orders", program)
 	s.clock.now = program.CreationTimestamp.Time
@@ -69,7 +69,7 @@ func TestAnEditComesToTheGateOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
-			s.writes(s.ana(), s.program("a"), s.stack("dev"))
+			s.writes(s.ana(), s.program(), s.stack("dev"))
 			s.look("dev")
 			s.ends(s.changes()[0], phase)
 			s.look("dev")
@@ -85,7 +85,7 @@ func TestAnEditComesToTheGateOnce(t *testing.T) {
 // asked for again.
 func TestTheRestOfARejectedEdit(t *testing.T) {
 	s := newScene(t)
-	program, dev := s.program("a"), s.stack("dev")
+	program, dev := s.program(), s.stack("dev")
 	s.writes(s.ana(), program, dev, s.stack("test"))
 	s.look("dev")
 	s.settled(program)
@@ -100,7 +100,7 @@ func TestTheRestOfARejectedEdit(t *testing.T) {
 
 func TestAnEditThatIsMadeAgainComesToTheGateAgain(t *testing.T) {
 	s := newScene(t)
-	program, stack := s.program("a"), s.stack("dev")
+	program, stack := s.program(), s.stack("dev")
 	s.writes(s.ana(), program, stack)
 	s.look("dev")
 	through := func() {
@@ -126,7 +126,7 @@ func TestAnEditThatIsMadeAgainComesToTheGateAgain(t *testing.T) {
 
 func TestAnEditOfOneStackIsForThatOneAlone(t *testing.T) {
 	s := newScene(t)
-	s.writes(s.controller, s.program("a"), s.stack("dev"), s.stack("test"))
+	s.writes(s.controller, s.program(), s.stack("dev"), s.stack("test"))
 	s.look("test")
 	if n := len(s.changes()); n != 0 {
 		t.Fatalf("%d changes of what the controller wrote itself", n)
@@ -162,7 +162,7 @@ func TestAProposalOfTheSameCoversAnEdit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
-			s.writes(s.ana(), s.program("a"), s.stack("dev"), s.stack("test"))
+			s.writes(s.ana(), s.program(), s.stack("dev"), s.stack("test"))
 			cr := &v1alpha1.ChangeRequest{Spec: v1alpha1.ChangeRequestSpec{Service: "orders", Program: content(test.value), Environments: test.envs}}
 			cr.Namespace, cr.Name = s.namespace, "proposed"
 			s.writes(s.ana(), cr)
@@ -180,7 +180,7 @@ func TestAProposalOfTheSameCoversAnEdit(t *testing.T) {
 // A name that no change can have is told on the Stack.
 func TestAnEditThatCannotBeBroughtToTheGate(t *testing.T) {
 	s := newScene(t)
-	program, stack := s.program("a"), s.stack("dev")
+	program, stack := s.program(), s.stack("dev")
 	program.Name = "a-service-whose-name-is-too-long-for-a-change"
 	stack.Spec.ProgramRef.Name = program.Name
 	s.writes(s.ana(), program, stack)
@@ -212,7 +212,7 @@ func TestDeletion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
 			stack := s.stack("dev", test.edits...)
-			s.writes(s.controller, s.program("a"), stack)
+			s.writes(s.controller, s.program(), stack)
 			s.look("dev")
 			if err := s.admin.Delete(t.Context(), stack); err != nil {
 				t.Fatal(err)
@@ -252,8 +252,8 @@ func TestDeletion(t *testing.T) {
 // server, and the same with every look.
 func TestTheStatusIsStored(t *testing.T) {
 	s := newScene(t)
-	s.writes(s.controller, s.program("a"), s.stack("dev"))
-	run := func(name string, operation v1alpha1.Operation) *v1alpha1.Run {
+	s.writes(s.controller, s.program(), s.stack("dev"))
+	run := func(name string, operation v1alpha1.Operation) {
 		r := &v1alpha1.Run{Spec: v1alpha1.RunSpec{
 			Operation: operation, Environment: "dev", Service: "orders", StackName: "orders-dev", Snapshot: "orders-1", ServiceAccountName: "default",
 			Stack: pulumiv1.StackSpec{Stack: "organization/orders/dev"},
@@ -265,7 +265,6 @@ func TestTheStatusIsStored(t *testing.T) {
 		if err := s.controller.Status().Update(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
-		return r
 	}
 	var stack pulumiv1.Stack
 	run("preview", v1alpha1.Preview)

@@ -55,8 +55,9 @@ func content(value string) pulumiv1.ProgramSpec {
 	}}}
 }
 
-func (s *scene) program(value string) *pulumiv1.Program {
-	p := &pulumiv1.Program{Program: content(value)}
+// program is service orders with content a.
+func (s *scene) program() *pulumiv1.Program {
+	p := &pulumiv1.Program{Program: content("a")}
 	p.Namespace, p.Name = s.namespace, "orders"
 	return p
 }

@@ -46,14 +46,7 @@ func Play(in io.Reader) error {
 	if err != nil {
 		return err
 	}
-	say := func(lines ...runner.Line) error {
-		for _, line := range lines {
-			if err := json.NewEncoder(stream).Encode(line); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
+	say := func(lines ...runner.Line) error { return write(stream, lines) }
 	if err := say(runner.Line{Time: time.Now().UTC(), Start: &runner.Start{PID: os.Getpid()}}); err != nil {
 		return err
 	}
@@ -72,15 +65,21 @@ func Play(in io.Reader) error {
 		return unix.Kill(os.Getpid(), unix.SIGKILL)
 	case Wait:
 	}
-	for s := range signals {
-		if s == Release {
-			break
-		}
+	for <-signals != Release {
 		if err := say(runner.Line{Time: time.Now().UTC(), Log: &runner.Log{Severity: "info", Text: interrupted}}); err != nil {
 			return err
 		}
 	}
 	return say(script.Last...)
+}
+
+func write(stream io.Writer, lines []runner.Line) error {
+	for _, line := range lines {
+		if err := json.NewEncoder(stream).Encode(line); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // leaveProcess starts a process that ignores SIGTERM, in a session of its own, and
