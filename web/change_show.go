@@ -44,6 +44,9 @@ func (s *Server) answerChange(c echo.Context, status int, kept typed) error {
 	}
 	view.Shell = s.shell(c, view.Title+" – Changes")
 	view.Shell.Invalid = kept.problem != ""
+	if kept.problem != "" && !slices.ContainsFunc(view.Environments, func(e page.EnvironmentView) bool { return e.Form != nil && e.Form.Problem != "" }) {
+		view.Shell.Notice = kept.problem // there is no form any more to say it at
+	}
 	self := changeURL(change.Namespace, change.Name)
 	view.Live = components.LiveView{At: components.Moment(now, now), ReloadURL: self}
 	if !change.Status.Phase.Done() {

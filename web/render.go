@@ -68,6 +68,9 @@ func (s *Server) shell(c echo.Context, title string) shell.View {
 	view.Person = &shell.PersonView{Name: plan.Sanitize(name), Username: plan.Sanitize(person.Username), SignOutURL: "/sign-out"}
 	for _, entry := range navigation {
 		path := request.URL.Path
+		if path == "/compose" {
+			path = "/services"
+		}
 		current := path == entry.url || entry.below != "" && strings.HasPrefix(path+"/", entry.below+"/")
 		view.Nav = append(view.Nav, shell.NavView{Text: entry.text, URL: entry.url, Current: current})
 	}

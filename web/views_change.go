@@ -85,6 +85,9 @@ func environmentView(change *kube.Change, sc *v1alpha1.StackChange, environment 
 	}
 	if sc.Approval != nil {
 		view.Approval = safe(sc.Approval.Reason)
+		if sc.Approval.Automatic {
+			view.Approval = "Approved by rule: " + view.Approval
+		}
 	}
 	if sc.Plan != nil {
 		view.PlanShort = short(sc.Plan.Digest)
@@ -219,9 +222,9 @@ func hasApproved(change *kube.Change, sc *v1alpha1.StackChange, username string)
 // whatFollows says what an approval leads to.
 func whatFollows(sc *v1alpha1.StackChange, environment v1alpha1.Environment) string {
 	if len(environment.Spec.After) == 0 {
-		return "Once it has its approvals it is applied at once. If anything that matters changes before, approvals fall."
+		return "Once it has its approvals it is applied at once."
 	}
-	return fmt.Sprintf("Once it has its approvals it is applied as soon as %s is applied and healthy. If anything that matters changes before, approvals fall.", enumerate(names(environment.Spec.After)))
+	return fmt.Sprintf("Once it has its approvals it is applied as soon as %s is applied and healthy.", enumerate(names(environment.Spec.After)))
 }
 
 func names(environments []v1alpha1.EnvironmentName) []string {

@@ -199,7 +199,7 @@ func (v *formView) input(instance *compose.Instance, input v1alpha1.GoldenPathIn
 	case compose.PerEnvironment(input):
 		for _, environment := range v.world.Stages() {
 			each := v.field(components.FieldView{
-				Name: compose.FieldEach(instance.Name, input.Name, environment.Name), Label: displayName(environment, environment.Name), Value: filled.Each[environment.Name],
+				Name: compose.FieldEach(instance.Name, input.Name, environment.Name), Label: safe(environment.Name), Value: filled.Each[environment.Name],
 			})
 			v.kind(&each, input, each.Value)
 			field.PerEnvironment = append(field.PerEnvironment, each)
@@ -285,17 +285,17 @@ func (v *formView) wire(field *components.FieldView, instance *compose.Instance,
 func (v *formView) secrets(field *components.FieldView, instance *compose.Instance, input v1alpha1.GoldenPathInput, filled compose.Input) {
 	for _, environment := range v.world.Stages() {
 		secret := filled.Secrets[environment.Name]
-		title := displayName(environment, environment.Name)
+		title := safe(environment.Name)
 		typed := v.field(components.FieldView{
 			Name: compose.FieldSecret(instance.Name, input.Name, environment.Name), Kind: components.Password, Label: title,
 		})
 		if secret.Value != "" {
-			typed.Label += " (typed, kept until you send the form)"
+			typed.Label += ", typed and kept"
 			sealed := compose.FieldSealed(instance.Name, input.Name, environment.Name)
 			v.hidden = append(v.hidden, components.HiddenView{Name: sealed, Value: v.seal(sealed, secret.Value)})
 		}
 		ref := v.field(components.FieldView{
-			Name: compose.FieldRef(instance.Name, input.Name, environment.Name), Label: title + ", or a Secret that has it (name/key)", Value: secret.Ref,
+			Name: compose.FieldRef(instance.Name, input.Name, environment.Name), Label: title + ", or Secret/key", Value: secret.Ref,
 		})
 		field.PerEnvironment = append(field.PerEnvironment, typed, ref)
 	}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -214,7 +215,7 @@ func runView(run *v1alpha1.Run, now time.Time) page.RunView {
 		view.Change = components.LinkView{Text: safe(name), URL: changeURL(run.Namespace, name)}
 	}
 	if status.StartedAt != nil && status.FinishedAt != nil {
-		view.Duration = status.FinishedAt.Sub(status.StartedAt.Time).Round(time.Second).String()
+		view.Duration = lasted(status.FinishedAt.Sub(status.StartedAt.Time))
 	}
 	if status.Plan != nil {
 		summary := v1alpha1.PlanSummary{}
@@ -234,6 +235,14 @@ func runView(run *v1alpha1.Run, now time.Time) page.RunView {
 		}
 	}
 	return view
+}
+
+// lasted is how long something took, for people.
+func lasted(d time.Duration) string {
+	if d < time.Minute {
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	}
+	return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
 }
 
 func phases(run *v1alpha1.Run, now time.Time) []page.PhaseView {
