@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -94,4 +96,21 @@ func get[T client.Object](t *testing.T, p *portal, namespace, name string, into 
 		t.Fatal(err)
 	}
 	return into
+}
+
+// names lists the names of objects in a namespace, as the administrator.
+func (p *portal) names(t *testing.T, list client.ObjectList, namespace string) []string {
+	t.Helper()
+	if err := p.admin.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	err := meta.EachListItem(list, func(object runtime.Object) error {
+		names = append(names, object.(client.Object).GetName())
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
 }

@@ -18,7 +18,7 @@ func TestNoLeaks(t *testing.T) {
 	}
 	settle(0)
 	first := p.memory(t)
-	const rounds = 7 // of three previews and one apply each
+	const rounds = 6 // of three previews and one apply each
 	for round := 1; round <= rounds; round++ {
 		settle(round)
 	}

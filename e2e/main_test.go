@@ -12,6 +12,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
+
 	"github.com/towpath-dev/towpath/internal/controlplane/controlplanetest"
 )
 
@@ -27,6 +30,7 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	scratch = dir
+	ctrl.SetLogger(logr.Discard()) // the client asks for one and has nothing to tell
 	code := m.Run()
 	if shared.portal != nil {
 		if err := shared.portal.stop(); err != nil {
@@ -50,7 +54,7 @@ var built = sync.OnceValues(func() (string, error) {
 		return "", fmt.Errorf("the toolchain is not there; run `make toolchain` first: %w", err)
 	}
 	bin := filepath.Join(scratch, "bin")
-	build := exec.Command("go", "build", "-o", bin+"/", "./cmd/towpath", "./cmd/towpath-runner") //nolint:noctx // for all tests, so for no single one's context
+	build := exec.Command("go", "build", "-o", bin+"/", "./cmd/towpath", "./cmd/towpath-runner")
 	build.Dir = filepath.Join(toolchain, "..", "..")
 	if output, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the programs: %w\n%s", err, output)

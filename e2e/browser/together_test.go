@@ -37,6 +37,7 @@ func TestTwoPeopleEdit(t *testing.T) {
 	}
 	second.press(second.button("Propose and preview"))
 	second.awaits(exactly(second.column("dev"), "Applied"))
+	second.press(says(second.column("dev"), "What was applied"))
 	second.awaits(second.page.GetByText("ghcr.io/acme/orders:2.0.0").First())
 }
 
