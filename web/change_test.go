@@ -82,7 +82,8 @@ func TestAReviewThatIsNotAcceptedLosesNothing(t *testing.T) {
 		says string
 	}{
 		"of a plan that has changed meanwhile": {
-			"approve", url.Values{"environment": {"test"}, "planDigest": {"sha256:" + strings.Repeat("0", 64)}, "comment": {typed}},
+			"approve",
+			url.Values{"environment": {"test"}, "planDigest": {"sha256:" + strings.Repeat("0", 64)}, "comment": {typed}},
 			http.StatusConflict, "The plan has changed since you opened the page",
 		},
 		"without a plan": {

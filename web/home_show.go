@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -134,26 +133,36 @@ func (s *Server) askedOf(ctx context.Context, user kube.User, changes []v1alpha1
 		if cr.Status.Phase.Done() || cr.Spec.Withdrawn {
 			continue
 		}
-		var places []string
-		for j := range cr.Status.Stacks {
-			sc := &cr.Status.Stacks[j]
-			if sc.Phase != v1alpha1.StackInReview || sc.Plan == nil || mine[cr.Namespace+"/"+cr.Name+"/"+sc.Plan.Digest] {
-				continue
-			}
-			may, err := s.Cluster.MayReview(ctx, user, cr.Namespace, sc.Environment)
-			if err != nil {
-				return found, err
-			}
-			found.mayReview = found.mayReview || may
-			if may && objectionTo(&kube.Change{ChangeRequest: *cr}, sc, rules[sc.Environment], user) == "" {
-				places = append(places, safe(sc.Environment))
-			}
+		places, may, err := s.askedFor(ctx, user, cr, rules, mine)
+		if err != nil {
+			return found, err
 		}
+		found.mayReview = found.mayReview || may
 		if len(places) > 0 {
-			found.needs[i] = fmt.Sprintf("your review of %s", enumerate(places))
+			found.needs[i] = "your review of " + enumerate(places)
 		}
 	}
 	return found, nil
+}
+
+// askedFor are the environments of a change that wait for a person, and whether
+// the person reviews for any of those that wait at all.
+func (s *Server) askedFor(ctx context.Context, user kube.User, cr *v1alpha1.ChangeRequest, rules map[string]v1alpha1.Environment, mine map[string]bool) (places []string, reviews bool, err error) {
+	for j := range cr.Status.Stacks {
+		sc := &cr.Status.Stacks[j]
+		if sc.Phase != v1alpha1.StackInReview || sc.Plan == nil || mine[cr.Namespace+"/"+cr.Name+"/"+sc.Plan.Digest] {
+			continue
+		}
+		may, err := s.Cluster.MayReview(ctx, user, cr.Namespace, sc.Environment)
+		if err != nil {
+			return nil, false, err
+		}
+		reviews = reviews || may
+		if may && objectionTo(&kube.Change{ChangeRequest: *cr}, sc, rules[sc.Environment], user) == "" {
+			places = append(places, safe(sc.Environment))
+		}
+	}
+	return places, reviews, nil
 }
 
 // matches reports whether a list's search finds something in any of the texts.

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -104,7 +105,7 @@ func (s *Server) recoverPanic(next echo.HandlerFunc) echo.HandlerFunc {
 			if cause == nil {
 				return
 			}
-			if cause == http.ErrAbortHandler {
+			if aborted, ok := cause.(error); ok && errors.Is(aborted, http.ErrAbortHandler) {
 				panic(cause)
 			}
 			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())

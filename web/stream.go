@@ -71,10 +71,10 @@ func (s *Server) stream(c echo.Context, topic kube.Topic, look func(ctx context.
 		seen = last
 	}
 	if err := w.begin(); err != nil {
-		return nil //nolint:nilerr // the reader is gone
+		return nil
 	}
 	if err := w.show(ctx, first, first.version != seen); err != nil || first.done {
-		return nil //nolint:nilerr // the reader is gone
+		return nil
 	}
 	s.follow(ctx, w, signal, look)
 	return nil

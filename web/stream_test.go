@@ -24,7 +24,7 @@ func (b *browser) listen(t *testing.T, path string) <-chan event {
 		t.Fatal(err)
 	}
 	request.Header.Set("Accept", "text/event-stream")
-	response, err := b.client.Do(request)
+	response, err := b.client.Do(request) //nolint:bodyclose // closed by who reads it, below
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -161,7 +161,7 @@ func reviewForm(change *kube.Change, sc *v1alpha1.StackChange, environment v1alp
 	base := changeURL(cr.Namespace, cr.Name)
 	view := &components.ReviewFormView{
 		ID: "review-" + safe(sc.Environment), Environment: sc.Environment,
-		PlanDigest: sc.Plan.Digest, PlanShort: short(sc.Plan.Digest), Consequence: whatFollows(sc, environment),
+		PlanDigest: sc.Plan.Digest, PlanShort: short(sc.Plan.Digest), Consequence: whatFollows(environment),
 	}
 	if kept.environment == sc.Environment {
 		view.Comment, view.Problem = kept.comment, kept.problem
@@ -220,7 +220,7 @@ func hasApproved(change *kube.Change, sc *v1alpha1.StackChange, username string)
 }
 
 // whatFollows says what an approval leads to.
-func whatFollows(sc *v1alpha1.StackChange, environment v1alpha1.Environment) string {
+func whatFollows(environment v1alpha1.Environment) string {
 	if len(environment.Spec.After) == 0 {
 		return "Once it has its approvals it is applied at once."
 	}

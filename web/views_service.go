@@ -226,8 +226,10 @@ func runView(run *v1alpha1.Run, now time.Time) page.RunView {
 	}
 	view.Phases = phases(run, now)
 	for _, fact := range []page.FactView{
-		{Name: "Service account", Value: run.Spec.ServiceAccountName}, {Name: "Stack", Value: run.Spec.StackName},
-		{Name: "Snapshot", Value: run.Spec.Snapshot}, {Name: "Plan digest", Value: status.PlanDigest},
+		{Name: "Service account", Value: run.Spec.ServiceAccountName},
+		{Name: "Stack", Value: run.Spec.StackName},
+		{Name: "Snapshot", Value: run.Spec.Snapshot},
+		{Name: "Plan digest", Value: status.PlanDigest},
 		{Name: "Followed by", Value: status.Holder},
 	} {
 		if fact.Value != "" {

@@ -25,7 +25,8 @@ func TestTheConsequenceOfAPlan(t *testing.T) {
 	}{
 		"nothing": {nil, v1alpha1.PlanSummary{Same: 4}, "Nothing changes."},
 		"only new things": {
-			[]v1alpha1.PlanStep{step(v1alpha1.StepCreate, deployment, "shop/web")}, v1alpha1.PlanSummary{Create: 1},
+			[]v1alpha1.PlanStep{step(v1alpha1.StepCreate, deployment, "shop/web")},
+			v1alpha1.PlanSummary{Create: 1},
 			"Only creates: 1 new resource. Nothing that runs is touched.",
 		},
 		"a volume that is replaced comes first": {

@@ -142,7 +142,7 @@ func (o *serveOptions) serve(ctx context.Context, log *slog.Logger) error {
 		parts = append(parts, p.run)
 	}
 	if o.controller {
-		parts = append(parts, func(ctx context.Context) error { return o.controllerOptions.run(ctx, config, o.namespace, log) })
+		parts = append(parts, func(ctx context.Context) error { return o.run(ctx, config, o.namespace, log) })
 	}
 	if o.metricsAddress != "" {
 		parts = append(parts, func(ctx context.Context) error { return serveMetrics(ctx, o.metricsAddress) })

@@ -102,9 +102,11 @@ func readPorts(path string) (known ports, err error) {
 	if err != nil {
 		return ports{}, fmt.Errorf("read the ports of the last start: %w", err)
 	}
-	// A file that was cut short is as good as none.
-	if json.Unmarshal(content, &known) != nil {
-		return ports{}, nil
+	if !json.Valid(content) {
+		return ports{}, nil // cut short: as good as none
+	}
+	if err := json.Unmarshal(content, &known); err != nil {
+		return ports{}, fmt.Errorf("read the ports of the last start: %w", err)
 	}
 	return known, nil
 }

@@ -77,27 +77,30 @@ func (c *checker) values(proposal Proposal) {
 			continue
 		}
 		for _, input := range version.Spec.Inputs {
-			filled := instance.Inputs[input.Name]
-			if filled.Wire != "" {
-				continue
-			}
-			if input.Secret {
+			switch filled := instance.Inputs[input.Name]; {
+			case filled.Wire != "":
+			case input.Secret:
 				c.secrets(proposal, instance.Name, input, filled)
-				continue
+			case len(filled.Each) > 0:
+				c.each(instance.Name, version, input, filled)
 			}
-			if len(filled.Each) > 0 && filled.Text != "" {
-				c.value(FieldInput(instance.Name, input.Name), version, input, filled.Text)
-			}
-			for environment, text := range filled.Each {
-				c.value(FieldEach(instance.Name, input.Name, environment), version, input, text)
-			}
-			if input.Required && input.Default == nil && filled.Text == "" && len(filled.Each) > 0 {
-				for _, environment := range c.form.Environments {
-					if filled.Each[environment] == "" {
-						c.add(FieldEach(instance.Name, input.Name, environment), "%s needs a value in %s, or one for all environments.", input.Name, environment)
-					}
-				}
-			}
+		}
+	}
+}
+
+func (c *checker) each(instance string, version *v1alpha1.GoldenPathVersion, input v1alpha1.GoldenPathInput, filled Input) {
+	if filled.Text != "" {
+		c.value(FieldInput(instance, input.Name), version, input, filled.Text)
+	}
+	for environment, text := range filled.Each {
+		c.value(FieldEach(instance, input.Name, environment), version, input, text)
+	}
+	if !input.Required || input.Default != nil || filled.Text != "" {
+		return
+	}
+	for _, environment := range c.form.Environments {
+		if filled.Each[environment] == "" {
+			c.add(FieldEach(instance, input.Name, environment), "%s needs a value in %s, or one for all environments.", input.Name, environment)
 		}
 	}
 }
@@ -149,7 +152,7 @@ func (c *checker) config(proposal Proposal, environment v1alpha1.EnvironmentProp
 		for key := range stack.Spec.SecretsRef {
 			known[key] = true
 		}
-		for key := range stack.Spec.Secrets {
+		for key := range stack.Spec.Secrets { //nolint:staticcheck // Stacks from elsewhere may still have them
 			known[key] = true
 		}
 	}

@@ -198,25 +198,25 @@ func TestValuesOfEnvironments(t *testing.T) {
 		want    map[string]compose.Values
 	}{
 		"unchanged ones are proposed as they are": {nil, map[string]compose.Values{
-			"dev":  {SecretsRef: refs("dbPassword", "orders-db-dev/password")},
-			"prod": {Config: config("replicas", "3"), SecretsRef: refs("dbPassword", "orders-db-prod/password")},
+			"dev":  {SecretsRef: dbPassword("orders-db-dev/password")},
+			"prod": {Config: config("replicas", "3"), SecretsRef: dbPassword("orders-db-prod/password")},
 		}},
 		"one that was emptied becomes what holds everywhere, for the Stack keeps what it is not told": {
 			[]string{"each.orders-web.replicas.prod", ""}, map[string]compose.Values{
-				"dev":  {SecretsRef: refs("dbPassword", "orders-db-dev/password")},
-				"prod": {Config: config("replicas", "1"), SecretsRef: refs("dbPassword", "orders-db-prod/password")},
+				"dev":  {SecretsRef: dbPassword("orders-db-dev/password")},
+				"prod": {Config: config("replicas", "1"), SecretsRef: dbPassword("orders-db-prod/password")},
 			},
 		},
 		"a new one goes to its environment": {
 			[]string{"each.orders-web.memory.dev", "64Mi", "input.orders-web.memory", "128Mi"}, map[string]compose.Values{
-				"dev":  {Config: config("ordersWebMemory", `"64Mi"`), SecretsRef: refs("dbPassword", "orders-db-dev/password")},
-				"prod": {Config: config("replicas", "3"), SecretsRef: refs("dbPassword", "orders-db-prod/password")},
+				"dev":  {Config: config("ordersWebMemory", `"64Mi"`), SecretsRef: dbPassword("orders-db-dev/password")},
+				"prod": {Config: config("replicas", "3"), SecretsRef: dbPassword("orders-db-prod/password")},
 			},
 		},
 		"another Secret": {
 			[]string{"ref.orders-db.password.dev", "new/key"}, map[string]compose.Values{
-				"dev":  {SecretsRef: refs("dbPassword", "new/key")},
-				"prod": {Config: config("replicas", "3"), SecretsRef: refs("dbPassword", "orders-db-prod/password")},
+				"dev":  {SecretsRef: dbPassword("new/key")},
+				"prod": {Config: config("replicas", "3"), SecretsRef: dbPassword("orders-db-prod/password")},
 			},
 		},
 	} {
@@ -242,9 +242,9 @@ func config(key, value string) map[string]apiextensionsv1.JSON {
 	return map[string]apiextensionsv1.JSON{key: {Raw: []byte(value)}}
 }
 
-func refs(key, ref string) map[string]v1alpha1.SecretKeyRef {
+func dbPassword(ref string) map[string]v1alpha1.SecretKeyRef {
 	name, field, _ := strings.Cut(ref, "/")
-	return map[string]v1alpha1.SecretKeyRef{key: {Name: name, Key: field}}
+	return map[string]v1alpha1.SecretKeyRef{"dbPassword": {Name: name, Key: field}}
 }
 
 // newService is the form of a new service with a database and a web service.

@@ -188,42 +188,54 @@ func (r *reader) config(instance string, input v1alpha1.GoldenPathInput, key str
 	if !ok || r.uses[key] != 1 {
 		return Input{}, false
 	}
-	shown := Input{}
+	shown, ok := r.plainConfig(input, key, declaration)
 	if input.Secret {
-		if declaration.Type != "String" || declaration.Default != nil {
-			return Input{}, false
-		}
-		for environment, values := range r.values {
-			if ref, ok := values.SecretsRef[key]; ok {
-				shown.Secrets = set(shown.Secrets, environment, Secret{Ref: ref.Name + "/" + ref.Key})
-			}
-		}
-	} else {
-		if kind, ok := configType(input); !ok || declaration.Type != kind {
-			return Input{}, false
-		}
-		if declaration.Default != nil {
-			if shown.Text, ok = textOf(input, *declaration.Default); !ok {
-				return Input{}, false
-			}
-		}
-		for environment, values := range r.values {
-			value, has := values.Config[key]
-			if !has || declaration.Default != nil && equal(value, *declaration.Default) {
-				continue
-			}
-			text, ok := textOf(input, value)
-			if !ok {
-				return Input{}, false
-			}
-			shown.Each = set(shown.Each, environment, text)
-		}
+		shown, ok = r.secretConfig(key), declaration.Type == "String" && declaration.Default == nil
+	}
+	if !ok {
+		return Input{}, false
 	}
 	r.form.Rest.Keys = set(r.form.Rest.Keys, instance+"."+input.Name, key)
 	delete(r.rest.Configuration, key)
 	for _, values := range r.values {
 		delete(values.Config, key)
 		delete(values.SecretsRef, key)
+	}
+	return shown, true
+}
+
+// secretConfig are the Secrets that environments take a value from.
+func (r *reader) secretConfig(key string) Input {
+	var shown Input
+	for environment, values := range r.values {
+		if ref, ok := values.SecretsRef[key]; ok {
+			shown.Secrets = set(shown.Secrets, environment, Secret{Ref: ref.Name + "/" + ref.Key})
+		}
+	}
+	return shown
+}
+
+// plainConfig are a config value's default and what environments have of their
+// own, and whether fields can show them.
+func (r *reader) plainConfig(input v1alpha1.GoldenPathInput, key string, declaration pulumiv1.Configuration) (shown Input, ok bool) {
+	if kind, has := configType(input); !has || declaration.Type != kind {
+		return shown, false
+	}
+	if declaration.Default != nil {
+		if shown.Text, ok = textOf(input, *declaration.Default); !ok {
+			return shown, false
+		}
+	}
+	for environment, values := range r.values {
+		value, has := values.Config[key]
+		if !has || declaration.Default != nil && equal(value, *declaration.Default) {
+			continue
+		}
+		text, ok := textOf(input, value)
+		if !ok {
+			return shown, false
+		}
+		shown.Each = set(shown.Each, environment, text)
 	}
 	return shown, true
 }
