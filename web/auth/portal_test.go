@@ -139,6 +139,8 @@ type memory struct {
 	records map[string]auth.Record
 	calls   int
 	away    error
+	// onRead is called once, between reading a record and returning it.
+	onRead func()
 }
 
 func newMemory() *memory { return &memory{records: map[string]auth.Record{}} }
@@ -160,10 +162,15 @@ func (m *memory) Create(_ context.Context, name string, record auth.Record) erro
 
 func (m *memory) Read(_ context.Context, name string) (auth.Record, error) {
 	leave, err := m.enter()
-	defer leave()
 	record, ok := m.records[name]
 	if err == nil && !ok {
 		err = auth.ErrNoSession
+	}
+	meanwhile := m.onRead
+	m.onRead = nil
+	leave()
+	if meanwhile != nil {
+		meanwhile()
 	}
 	return record, err
 }

@@ -242,6 +242,21 @@ func TestARenewalDoesNotBringASessionBack(t *testing.T) {
 	}
 }
 
+func TestASessionEndsWhileItIsRead(t *testing.T) {
+	t.Parallel()
+	_, p, b := start(t)
+	session := b.session(p.url)
+	other := newBrowser(t)
+	other.plant(p.url, session)
+	p.clock.pass(time.Minute)
+	p.store.onRead = func() { other.post(p.url+"/sign-out", url.Values{}) }
+	for range 2 {
+		if r := b.get(p.url + "/"); r.status != http.StatusSeeOther {
+			t.Errorf("answers %d: %s", r.status, r.body)
+		}
+	}
+}
+
 func TestTheStoreIsAway(t *testing.T) {
 	t.Parallel()
 	_, p, b := start(t)
