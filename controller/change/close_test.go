@@ -193,17 +193,18 @@ func TestWhatNeverCanBePreviewedIsRefused(t *testing.T) {
 // were judged when they were made.
 func TestAGoldenPathThatIsRetiredUnderWay(t *testing.T) {
 	s := newScene(t)
+	path := "leaving-" + s.namespace // of this test alone: it does not come back
 	version := &v1alpha1.GoldenPathVersion{
-		ObjectMeta: metav1.ObjectMeta{Name: "leaving-1.0.0"},
+		ObjectMeta: metav1.ObjectMeta{Name: path + "-1.0.0"},
 		Spec: v1alpha1.GoldenPathVersionSpec{
-			GoldenPath: "leaving", Version: "1.0.0", Stage: v1alpha1.StagePublished, Token: "leaving:index:Thing", Component: "x",
+			GoldenPath: path, Version: "1.0.0", Stage: v1alpha1.StagePublished, Token: path + ":index:Thing", Component: "x",
 			Digest: "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
 		},
 	}
 	s.has(version)
 	use := func(spec *v1alpha1.ChangeRequestSpec) {
 		to("dev", "test")(spec)
-		spec.Program.Packages = map[string]string{"leaving": "leaving@1.0.0"}
+		spec.Program.Packages = map[string]string{path: path + "@1.0.0"}
 	}
 	s.propose("first", use)
 	s.previewed("first")
@@ -213,7 +214,7 @@ func TestAGoldenPathThatIsRetiredUnderWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	cr := s.approved("first", "test")
-	want := []v1alpha1.PinnedGoldenPath{{Name: "leaving", Version: "1.0.0", Digest: version.Spec.Digest}}
+	want := []v1alpha1.PinnedGoldenPath{{Name: path, Version: "1.0.0", Digest: version.Spec.Digest}}
 	if diff := cmp.Diff(want, s.run(in(t, cr, "test").Apply).Spec.GoldenPaths); diff != "" {
 		t.Error(diff)
 	}

@@ -9,6 +9,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	pulumiv1 "github.com/towpath-dev/towpath/controller/api/pulumi/v1"
@@ -20,6 +21,7 @@ func TestWhatWakesAChange(t *testing.T) {
 	s := newScene(t)
 	mgr, err := ctrl.NewManager(cluster.ControllerConfig(t), ctrl.Options{
 		Scheme: cluster.Scheme(), Metrics: metricsserver.Options{BindAddress: "0"},
+		Controller: config.Controller{SkipNameValidation: new(true)}, // the test may run again in this process
 		// The changes of other tests are moved by those.
 		Cache: cache.Options{DefaultNamespaces: map[string]cache.Config{s.namespace: {}}},
 	})

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	pulumiv1 "github.com/towpath-dev/towpath/controller/api/pulumi/v1"
 	v1alpha1 "github.com/towpath-dev/towpath/controller/api/v1alpha1"
@@ -42,7 +43,9 @@ func TestAJobHasAllThatTheRunnerNeeds(t *testing.T) {
 	s.has(&corev1.Secret{ObjectMeta: s.meta("orders"), StringData: map[string]string{"token": "hunter2", "pass": "open sesame"}})
 	s.has(&corev1.ConfigMap{ObjectMeta: s.meta("settings"), Data: map[string]string{"text": "plain", "list": "[1, 2]"}})
 	version := goldenPath("hosted")
-	s.has(version)
+	if err := client.IgnoreAlreadyExists(s.admin.Create(t.Context(), version)); err != nil {
+		t.Fatal(err)
+	}
 	pin := v1alpha1.PinnedGoldenPath{Name: "hosted", Version: "1.0.0", Digest: version.Spec.Digest}
 	steps := []v1alpha1.PlanStep{{Kind: v1alpha1.StepCreate, URN: "urn:a", Type: "t", Name: "a"}}
 	whole, err := json.Marshal(map[string]any{"steps": steps, "state": map[string]string{"urn:a": "sha256:a"}})
@@ -153,7 +156,9 @@ func TestWhyARunCannotStart(t *testing.T) {
 			for _, version := range []*v1alpha1.GoldenPathVersion{
 				sound.DeepCopy(), goldenPath("forged", func(spec *v1alpha1.GoldenPathVersionSpec) { spec.Digest = sound.Spec.Digest }),
 			} {
-				_ = s.admin.Create(t.Context(), version) // an earlier case has
+				if err := client.IgnoreAlreadyExists(s.admin.Create(t.Context(), version)); err != nil {
+					t.Fatal(err)
+				}
 			}
 			forged := &appsv1.ControllerRevision{ObjectMeta: s.meta("orders-forged"), Data: runtime.RawExtension{Raw: []byte(`{"outputs":{"a":"evil"}}`)}, Revision: 1}
 			forged.Labels = map[string]string{v1alpha1.ServiceLabel: "orders"}
