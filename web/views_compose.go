@@ -131,6 +131,9 @@ func (v *formView) instance(instance *compose.Instance) page.InstanceView {
 	if view.Notice == "" {
 		view.Notice = v.notice(instance, version)
 	}
+	if field, ok := v.version(instance, version); ok {
+		view.Fields = append(view.Fields, field)
+	}
 	groups := map[string]int{}
 	for i, input := range version.Spec.Inputs {
 		field := v.input(instance, input)
@@ -153,6 +156,24 @@ func (v *formView) instance(instance *compose.Instance) page.InstanceView {
 		view.Groups[at].Open = view.Groups[at].Open || open
 	}
 	return view
+}
+
+// version asks which version of a golden path to use, at its first instance, when
+// there is a choice or a problem.
+func (v *formView) version(instance *compose.Instance, version *v1alpha1.GoldenPathVersion) (components.FieldView, bool) {
+	first := slices.IndexFunc(v.form.Instances, func(i compose.Instance) bool { return i.Path == instance.Path })
+	field := v.field(components.FieldView{
+		Name: compose.FieldVersion(instance.Path), Label: "Version of " + safe(instance.Path), Kind: components.Select, Required: true,
+		Hint: "For all instances of " + safe(instance.Path) + " in this service.",
+	})
+	usable := v.world.Catalogue.Versions(instance.Path)
+	if !slices.Contains(usable, version.Spec.Version) {
+		usable = append(usable, version.Spec.Version)
+	}
+	for _, name := range usable {
+		field.Options = append(field.Options, components.OptionView{Value: name, Label: safe(name), Selected: name == version.Spec.Version})
+	}
+	return field, v.form.Instances[first].Name == instance.Name && (len(usable) > 1 || field.Problem != "")
 }
 
 // notice says what is special about an instance.

@@ -176,10 +176,8 @@ func (f *Form) place(path string) string {
 		return FieldAddPath
 	}
 	if name, ok := strings.CutPrefix(path, "packages."); ok {
-		for _, instance := range f.Instances {
-			if instance.Path == name {
-				return FieldInstance(instance.Name)
-			}
+		if slices.ContainsFunc(f.Instances, func(i Instance) bool { return i.Path == name }) {
+			return FieldVersion(name)
 		}
 		return ""
 	}

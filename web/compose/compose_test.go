@@ -373,6 +373,35 @@ func TestOnlyWhatFitsIsOfferedForAWire(t *testing.T) {
 	}
 }
 
+// A golden path has one version in a Program: to choose another moves all of its
+// instances.
+func TestAnotherVersionOfAGoldenPath(t *testing.T) {
+	builtin, err := goldenpaths.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var versions []v1alpha1.GoldenPathVersion
+	for _, version := range builtin {
+		retired, newer := version.Version, version.Version
+		retired.Spec.Version, retired.Spec.Stage = "0.9.0", v1alpha1.StageRetired
+		newer.Spec.Version = "1.1.0"
+		versions = append(versions, version.Version, newer, retired)
+	}
+	w := world(t)
+	w.Catalogue = program.NewCatalogue(versions)
+	opened := compose.ReadService(w, "shop", "orders", programOf(t, wired))
+	moved := send(t, w, opened, compose.FieldVersion("web-service"), "1.1.0")
+	want := map[string]string{"postgres": "postgres@1.0.0", "web-service": "web-service@1.1.0"}
+	if diff := cmp.Diff(want, moved.Build(w).Spec.Program.Packages); diff != "" {
+		t.Error(diff)
+	}
+	back := send(t, w, opened, compose.FieldVersion("web-service"), "0.9.0")
+	problems := back.Check(w, back.Build(w))
+	if !slices.ContainsFunc(problems, func(p compose.Problem) bool { return p.Field == compose.FieldVersion("web-service") }) {
+		t.Errorf("a retired version is accepted: %v", problems)
+	}
+}
+
 func TestAnInstanceIsAddedOnce(t *testing.T) {
 	for name, test := range map[string]struct{ path, name, wantField string }{
 		"without a golden path":       {"", "x", compose.FieldAddPath},

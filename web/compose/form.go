@@ -140,6 +140,10 @@ const (
 // FieldInstance is an instance as a whole.
 func FieldInstance(instance string) string { return "instance." + instance }
 
+// FieldVersion is the version of a golden path, for all of its instances: a Program
+// pins each golden path once.
+func FieldVersion(path string) string { return "version." + path }
+
 // FieldInput is the value of an input.
 func FieldInput(instance, input string) string { return "input." + instance + "." + input }
 

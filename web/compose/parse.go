@@ -38,6 +38,9 @@ func Parse(values url.Values, w World, unseal func(field, sealed string) (string
 		if !label.MatchString(name) || f.instance(name) != nil {
 			return f, fault.New(fault.Invalid, nil, "The form could not be read. Open it anew.")
 		}
+		if version := values.Get(FieldVersion(path)); version != "" && w.Catalogue.Version(path, version) != nil {
+			f.Rest.Versions = set(f.Rest.Versions, path, version)
+		}
 		f.Instances = append(f.Instances, f.parseInstance(values, w, name, path, unseal))
 	}
 	return f, nil

@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -112,6 +113,34 @@ func TestProposalsAreThePersonsOwn(t *testing.T) {
 		if err := cluster.Propose(t.Context(), user, change(team, ""), nil); !fault.Is(err, fault.Forbidden) && !fault.Is(err, fault.Conflict) {
 			t.Errorf("%s proposes: %v; want it forbidden", name, err)
 		}
+	}
+}
+
+// What the portal writes, it writes as people; of its own it has sessions alone.
+func TestThePortalItselfMayLittle(t *testing.T) {
+	t.Parallel()
+	team := towpath.Team(t)
+	portal := towpath.As(t, deploy.PortalUser, "system:serviceaccounts", "system:serviceaccounts:"+deploy.Namespace)
+	secret := func(namespace string) *corev1.Secret {
+		return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "session-of-a-test"}}
+	}
+	for name, write := range map[string]func() error{
+		"proposes":       func() error { return portal.Create(t.Context(), change(team, "orders-1")) },
+		"writes Secrets": func() error { return portal.Create(t.Context(), secret(team)) },
+		"reads Secrets":  func() error { return portal.List(t.Context(), &corev1.SecretList{}, client.InNamespace(team)) },
+		"writes Programs": func() error {
+			return portal.Create(t.Context(), &pulumiv1.Program{ObjectMeta: metav1.ObjectMeta{Namespace: team, Name: "x"}})
+		},
+		"writes the rules": func() error {
+			return portal.Create(t.Context(), &v1alpha1.Environment{ObjectMeta: metav1.ObjectMeta{Name: "x"}})
+		},
+	} {
+		if err := write(); !apierrors.IsForbidden(err) {
+			t.Errorf("the portal itself %s: %v; want it forbidden", name, err)
+		}
+	}
+	if err := portal.Create(t.Context(), secret(deploy.Namespace)); err != nil {
+		t.Errorf("a session: %v", err)
 	}
 }
 
