@@ -7,6 +7,7 @@ GO ?= go
 SHELL := bash
 
 TOOLCHAIN := .toolchain
+BROWSER := $(TOOLCHAIN)/browser
 STATE := .towpath
 CONTROLLER_GEN := $(GO) tool controller-gen
 
@@ -31,13 +32,27 @@ build: ## Build towpath and towpath-runner into bin/.
 	@$(GO) build -o bin/ ./cmd/towpath ./cmd/towpath-runner
 
 .PHONY: test
-test: toolchain build ## Run all tests, against real parts.
+test: toolchain build browser ## Run all tests, against real parts.
 	$(GO) test -timeout 30m ./...
 
+# Debian's Chromium, driven by Playwright from npm: e2e/browser pins both.
+.PHONY: browser
+browser: ## Install what the browser tests need (Chromium and npm packages).
+	@e2e/browser/install $(BROWSER)
+
+.PHONY: e2e
+e2e: toolchain build browser ## Run the journeys by command line and browser.
+	$(GO) test -timeout 30m ./e2e/...
+
+.PHONY: screenshots
+screenshots: toolchain build browser ## Take pictures of all pages into docs/screenshots.
+	$(GO) test -timeout 30m ./e2e/browser -run '^TestScreenshots$$' -args -screenshots $(CURDIR)/docs/screenshots
+
 .PHONY: generate
-generate: ## Generate deep copies and CRDs from the Go types.
+generate: ## Generate deep copies and CRDs from the Go types, and Go from the templates.
 	$(CONTROLLER_GEN) object paths=./controller/api/...
 	$(CONTROLLER_GEN) crd:crdVersions=v1,maxDescLen=300 paths=./controller/api/... output:crd:dir=deploy/crd
+	$(GO) tool templ generate -path components
 
 # What generate, gofmt or tidy would change shows as a difference to the tree as
 # it was before, so verify also works with uncommitted work.
@@ -63,6 +78,10 @@ lint: ## Run the linters of .golangci.yml.
 .PHONY: bench-preview
 bench-preview: toolchain build ## Measure previews against bare pulumi preview.
 	@$(GO) run ./e2e/bench-preview
+
+.PHONY: bench-web
+bench-web: toolchain build ## Measure the portal with 1,000 services and 20 readers.
+	@$(GO) run ./e2e/bench-web
 
 # towpath dev holds a lock on its state while it runs.
 .PHONY: clean
