@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
@@ -104,22 +105,30 @@ func TestTokensAreRefused(t *testing.T) {
 				return strings.Join(parts, ".")
 			}
 		}, want: badToken},
-		"of another issuer":            {hostile: claim("iss", "https://evil.example.test"), want: badToken},
-		"for another audience":         {hostile: claim("aud", "other"), want: badToken},
-		"for two, without a party":     {hostile: claim("aud", []string{"towpath", "other"}), want: badToken},
-		"issued to another party":      {hostile: claim("azp", "other"), want: badToken},
-		"expired":                      {hostile: claim("exp", time.Now().Add(-time.Minute).Unix()), want: badToken},
-		"without an expiry":            {hostile: without("exp"), want: badToken},
-		"not valid for an hour":        {hostile: claim("nbf", time.Now().Add(time.Hour).Unix()), want: badToken},
-		"with another nonce":           {hostile: claim("nonce", "other"), want: badToken},
-		"without a nonce":              {hostile: without("nonce"), want: badToken},
-		"without a subject":            {hostile: without("sub"), want: badToken},
-		"of another access token":      {hostile: claim("at_hash", "AAAAAAAAAAAAAAAAAAAAAA"), want: badToken},
-		"no token":                     {hostile: func(h *hostile) { h.token = func(map[string]any, string) any { return nil } }, want: badToken},
-		"a token of another type":      {hostile: func(h *hostile) { h.token = func(map[string]any, string) any { return 7 } }, want: badToken},
-		"a token that is none":         {hostile: func(h *hostile) { h.token = func(map[string]any, string) any { return "a.b.c" } }, want: badToken},
-		"the code is refused":          {hostile: answering(http.StatusBadRequest, `{"error":"invalid_grant"}`), want: badToken},
-		"the issuer sends code onward": {hostile: answering(http.StatusTemporaryRedirect, `{}`), want: badToken},
+		"of another issuer":        {hostile: claim("iss", "https://evil.example.test"), want: badToken},
+		"for another audience":     {hostile: claim("aud", "other"), want: badToken},
+		"for two, without a party": {hostile: claim("aud", []string{"towpath", "other"}), want: badToken},
+		"issued to another party":  {hostile: claim("azp", "other"), want: badToken},
+		"expired":                  {hostile: claim("exp", time.Now().Add(-time.Minute).Unix()), want: badToken},
+		"without an expiry":        {hostile: without("exp"), want: badToken},
+		"not valid for an hour":    {hostile: claim("nbf", time.Now().Add(time.Hour).Unix()), want: badToken},
+		"with another nonce":       {hostile: claim("nonce", "other"), want: badToken},
+		"without a nonce":          {hostile: without("nonce"), want: badToken},
+		"without a subject":        {hostile: without("sub"), want: badToken},
+		"of another access token":  {hostile: claim("at_hash", "AAAAAAAAAAAAAAAAAAAAAA"), want: badToken},
+		"no token":                 {hostile: func(h *hostile) { h.token = func(map[string]any, string) any { return nil } }, want: badToken},
+		"a token of another type":  {hostile: func(h *hostile) { h.token = func(map[string]any, string) any { return 7 } }, want: badToken},
+		"a token that is none":     {hostile: func(h *hostile) { h.token = func(map[string]any, string) any { return "a.b.c" } }, want: badToken},
+		"the code is refused":      {hostile: answering(http.StatusBadRequest, `{"error":"invalid_grant"}`), want: badToken},
+		"the issuer sends the code onward": {hostile: func(h *hostile) {
+			elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+				h.t.Error("the code went to another server")
+			}))
+			h.t.Cleanup(elsewhere.Close)
+			h.respond = func(w http.ResponseWriter, r *http.Request) {
+				http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
+			}
+		}, want: badToken},
 		"the answer has no end": {
 			hostile: answering(http.StatusOK, `{"id_token":"`+strings.Repeat("x", 3<<20)+`"}`),
 			want:    refusal{http.StatusBadGateway, "provider"},
@@ -397,19 +406,49 @@ func TestTheIssuerIsAskedProperly(t *testing.T) {
 	}
 }
 
-func TestAnIssuerThatIsAway(t *testing.T) {
+func TestAnIssuerThatDescribesItselfBadly(t *testing.T) {
 	t.Parallel()
-	h := startHostile(t)
-	away := true
-	h.describe = func(d map[string]any) {
-		if away {
-			d["issuer"] = "https://evil.example.test"
+	for name, describe := range map[string]func(map[string]any){
+		"as another one":              func(d map[string]any) { d["issuer"] = "https://evil.example.test" },
+		"without end":                 func(d map[string]any) { d["more"] = strings.Repeat("x", 3<<20) },
+		"with people sent elsewhere":  func(d map[string]any) { d["authorization_endpoint"] = "javascript:alert(1)" },
+		"with codes sent in the open": func(d map[string]any) { d["token_endpoint"] = "http://id.example.test/token" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := startHostile(t)
+			h.describe = describe
+			p, b := startPortal(t, h.issuer), newBrowser(t)
+			refused(t, p, b, b.get(p.url+"/sign-in"), refusal{http.StatusBadGateway, "provider"})
+			// It is asked again until it has mended.
+			h.describe = func(map[string]any) {}
+			h.begin(b, p, "/")
+		})
+	}
+}
+
+func TestNobodyIsSentElsewhere(t *testing.T) {
+	t.Parallel()
+	for _, next := range []string{"//evil.example.test", `/\evil.example.test`, "/\t/evil.example.test", "https://evil.example.test"} {
+		h := startHostile(t)
+		p, b := startPortal(t, h.issuer), newBrowser(t)
+		if r := b.get(callback(p, h.begin(b, p, next))); r.status != http.StatusSeeOther || r.location != "/" {
+			t.Errorf("next=%q: answers %d to %q", next, r.status, r.location)
 		}
 	}
+}
+
+func TestSignInsThatNobodyFinishes(t *testing.T) {
+	t.Parallel()
+	h := startHostile(t)
 	p, b := startPortal(t, h.issuer), newBrowser(t)
-	refused(t, p, b, b.get(p.url+"/sign-in"), refusal{http.StatusBadGateway, "provider"})
-	away = false
-	h.begin(b, p, "/")
+	for range 20 {
+		h.begin(b, p, "/")
+		if n := len(b.client.Jar.Cookies(parse(t, p.url))); n > 5 {
+			t.Fatalf("the browser keeps %d cookies", n)
+		}
+	}
+	h.signIn(b, p)
 }
 
 func TestSignInsAreLimited(t *testing.T) {

@@ -46,7 +46,7 @@ func (a *Auth) Callback(c echo.Context) error {
 	if err := a.startSession(c, person, raw); err != nil {
 		return err
 	}
-	return redirect(c, localPath(begun.Next))
+	return redirect(c, begun.Next)
 }
 
 // SignedIn handles GET /signed-in, where a sign-in in a tab of its own ends.
