@@ -177,16 +177,8 @@ func (s *Server) world(ctx context.Context, user kube.User, namespace, service s
 	if service == "" || !slices.Contains(world.Teams, namespace) {
 		return world, nil
 	}
-	services, err := s.Cluster.Services(ctx, user)
-	if err != nil {
-		return world, err
-	}
-	for _, known := range services {
-		if known.Namespace == namespace && known.Name == service {
-			world.Stacks = known.Stacks
-		}
-	}
-	return world, nil
+	world.Stacks, err = s.Cluster.Stacks(ctx, user, namespace, service)
+	return world, err
 }
 
 // base is the digest of the Program that a service has now; empty when it has none.

@@ -37,12 +37,27 @@ func (s *Server) handleError(err error, c echo.Context) {
 	}
 	view := page.ProblemView{
 		Shell: s.shell(c, cmp.Or(title, http.StatusText(status))), Status: status, Title: title, Message: message,
-		Next: []components.LinkView{{Text: "Go to the first page", URL: "/"}},
+		Next: []components.LinkView{{Text: "Go to the first page", URL: "/"}}, Again: again(c.Request(), status),
 	}
 	if err := s.render(c, status, page.Problem(view)); err != nil {
 		s.Log.ErrorContext(ctx, "render the problem page", slog.String("request_id", requestID(ctx)), slog.Any("err", err))
 		_ = c.String(http.StatusInternalServerError, "Something went wrong. Request "+requestID(ctx)+".\n") // nothing is left to try
 	}
+}
+
+// again is the form of a request that could not be dealt with now: what people
+// have entered comes back to them, so that a cluster that is away costs nothing.
+func again(request *http.Request, status int) *page.AgainView {
+	if request.Method != http.MethodPost || status < http.StatusInternalServerError || request.ParseForm() != nil {
+		return nil
+	}
+	view := &page.AgainView{Action: request.URL.Path}
+	for _, name := range sortedKeys(request.PostForm) {
+		for _, value := range request.PostForm[name] {
+			view.Fields = append(view.Fields, components.HiddenView{Name: name, Value: value})
+		}
+	}
+	return view
 }
 
 // judge says with which status an error is answered, and what a person may read

@@ -49,7 +49,22 @@ func (s *Server) middleware() {
 		limit,
 		middleware.GzipWithConfig(middleware.GzipConfig{Level: 5, MinLength: 1024, Skipper: compressed}),
 	)
-	s.echo.Use(s.auth.Load)
+	s.echo.Use(s.loadSession)
+}
+
+// forMachines are the paths whose answers are the same for everybody. They must
+// also be answered when sessions cannot be read.
+var forMachines = []string{"/healthz", "/readyz", "/metrics", "/static/:file"}
+
+// loadSession finds out who is at the other end, where that matters.
+func (s *Server) loadSession(next echo.HandlerFunc) echo.HandlerFunc {
+	load := s.auth.Load(next)
+	return func(c echo.Context) error {
+		if slices.Contains(forMachines, c.Path()) {
+			return next(c)
+		}
+		return load(c)
+	}
 }
 
 type requestIDKey struct{}
@@ -84,7 +99,7 @@ func (s *Server) logRequest(next echo.HandlerFunc) echo.HandlerFunc {
 		route := c.Path()
 		s.metrics.request(route, request.Method, status, took)
 		level := slog.LevelInfo
-		if slices.Contains([]string{"/healthz", "/readyz", "/metrics", "/static/:file"}, route) {
+		if slices.Contains(forMachines, route) {
 			level = slog.LevelDebug
 		}
 		person, _ := auth.FromContext(request.Context())

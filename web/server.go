@@ -37,6 +37,7 @@ type Cluster interface {
 	Reviews(ctx context.Context, user kube.User) ([]v1alpha1.Review, error)
 	Services(ctx context.Context, user kube.User) ([]kube.Service, error)
 	Service(ctx context.Context, user kube.User, namespace, name string) (*kube.ServiceHistory, error)
+	Stacks(ctx context.Context, user kube.User, namespace, service string) ([]pulumiv1.Stack, error)
 	Run(ctx context.Context, user kube.User, namespace, name string) (*v1alpha1.Run, error)
 	Program(ctx context.Context, user kube.User, namespace, name string) (*pulumiv1.Program, error)
 	Environments(ctx context.Context, user kube.User) ([]v1alpha1.Environment, error)

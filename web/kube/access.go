@@ -22,6 +22,9 @@ const (
 	// decisionAge is how long an answer about a right is believed. A right that is
 	// taken away is gone from the pages within this time; writes are judged at once.
 	decisionAge = 5 * time.Second
+	// askPatience is how long a question about a right may take: a page that cannot
+	// be answered should say so while people still look at it.
+	askPatience = 5 * time.Second
 	// decisions bounds the memory for such answers.
 	decisions = 20_000
 	// questionsAtOnce bounds what one page asks the API server at once.
@@ -101,7 +104,9 @@ func (a *access) allowed(ctx context.Context, user User, action Action) (bool, e
 			Namespace: action.Namespace, Name: action.Name,
 		},
 	}}
-	if err := a.client.Create(ctx, review); err != nil {
+	asking, cancel := context.WithTimeout(ctx, askPatience)
+	defer cancel()
+	if err := a.client.Create(asking, review); err != nil {
 		return false, fault.New(fault.Unavailable, fmt.Errorf("ask whether %q may %s %s: %w", user.Username, action.Verb, action.Resource, err),
 			"The cluster cannot be asked what you may see. Try again in a moment.")
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -146,6 +147,9 @@ func (c *Cluster) Run(ctx context.Context, user User, namespace, name string) (*
 	return &run, nil
 }
 
+// readPatience is how long one object may take to be read.
+const readPatience = 10 * time.Second
+
 // read reads one object live if the person may get it.
 func (c *Cluster) read(ctx context.Context, user User, what, group, resource, namespace, name string, into client.Object) error {
 	may, err := c.access.allowed(ctx, user, Action{Verb: "get", Group: group, Resource: resource, Namespace: namespace, Name: name})
@@ -155,7 +159,9 @@ func (c *Cluster) read(ctx context.Context, user User, what, group, resource, na
 	if !may {
 		return notFound(what, namespace, name)
 	}
-	if err := c.live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, into); err != nil {
+	reading, cancel := context.WithTimeout(ctx, readPatience)
+	defer cancel()
+	if err := c.live.Get(reading, client.ObjectKey{Namespace: namespace, Name: name}, into); err != nil {
 		return explain(err, "read "+what+" "+name, what, namespace, name)
 	}
 	return nil

@@ -88,12 +88,7 @@ func (c *Cluster) Service(ctx context.Context, user User, namespace, name string
 	} else if !isNotFound(err) {
 		return nil, err
 	}
-	var stacks pulumiv1.StackList
-	if err := c.cached.List(ctx, &stacks, inside...); err != nil {
-		return nil, fmt.Errorf("list the stacks of %q: %w", name, err)
-	}
-	history.Stacks, err = readable(ctx, c, user, pulumiv1.GroupVersion.Group, "stacks", stacks.Items, func(s *pulumiv1.Stack) string { return s.Namespace })
-	if err != nil {
+	if history.Stacks, err = c.Stacks(ctx, user, namespace, name); err != nil {
 		return nil, err
 	}
 	var changes v1alpha1.ChangeRequestList
@@ -109,6 +104,15 @@ func (c *Cluster) Service(ctx context.Context, user User, namespace, name string
 	}
 	slices.SortFunc(history.Changes, newestFirst)
 	return history, c.readApplies(ctx, user, history, inside)
+}
+
+// Stacks returns the Stacks of a service that a person may see.
+func (c *Cluster) Stacks(ctx context.Context, user User, namespace, service string) ([]pulumiv1.Stack, error) {
+	var stacks pulumiv1.StackList
+	if err := c.cached.List(ctx, &stacks, client.InNamespace(namespace), client.MatchingFields{byService: service}); err != nil {
+		return nil, fmt.Errorf("list the stacks of %q: %w", service, err)
+	}
+	return readable(ctx, c, user, pulumiv1.GroupVersion.Group, "stacks", stacks.Items, func(s *pulumiv1.Stack) string { return s.Namespace })
 }
 
 func (c *Cluster) readApplies(ctx context.Context, user User, history *ServiceHistory, inside []client.ListOption) error {
