@@ -112,3 +112,22 @@ func (p *portal) objects(t *testing.T) map[string][]byte {
 	}
 	return found
 }
+
+// The search for secrets must find them wherever they stand in a longer text.
+func TestFormsOfASecret(t *testing.T) {
+	for _, password := range passwords {
+		for _, around := range []string{"", "a", "ab", "abc"} {
+			plain := around + password + around
+			for name, text := range map[string]string{
+				"plain":  plain,
+				"base64": base64.StdEncoding.EncodeToString([]byte(plain)),
+				"hex":    hex.EncodeToString([]byte(plain)),
+				"query":  url.QueryEscape(plain),
+			} {
+				if !slices.ContainsFunc(forms(password), func(form string) bool { return strings.Contains(text, form) }) {
+					t.Errorf("%s of %q is not found in %q", name, password, text)
+				}
+			}
+		}
+	}
+}
