@@ -46,17 +46,9 @@ func logs(ctx context.Context, k client.Client, name client.ObjectKey, follow bo
 			}
 			return explain(err, "read run "+name.Name)
 		}
-		if log := run.Status.Log; log != nil {
-			if printed < log.Omitted {
-				_, _ = fmt.Fprintf(out, "… %d earlier lines are not kept here\n", log.Omitted-printed)
-				printed = log.Omitted
-			}
-			for ; printed < log.Omitted+int32(len(log.Lines)); printed++ {
-				line := log.Lines[printed-log.Omitted]
-				if _, err := fmt.Fprintf(out, "%s %-7s %s\n", line.Time.Format(time.TimeOnly), line.Severity, plan.Sanitize(line.Text)); err != nil {
-					return err
-				}
-			}
+		var err error
+		if printed, err = printLog(out, run.Status.Log, printed); err != nil {
+			return err
 		}
 		if run.Status.Phase.Done() || !follow {
 			_, err := fmt.Fprintf(out, "%s: %s\n", phaseWord(run.Status.Phase), plan.Sanitize(run.Status.Message))
@@ -68,6 +60,25 @@ func logs(ctx context.Context, k client.Client, name client.ObjectKey, follow bo
 		case <-time.After(500 * time.Millisecond):
 		}
 	}
+}
+
+// printLog prints the lines of a log after the first printed ones, and returns how
+// many are printed then.
+func printLog(out io.Writer, log *v1alpha1.RunLog, printed int32) (int32, error) {
+	if log == nil {
+		return printed, nil
+	}
+	if printed < log.Omitted {
+		_, _ = fmt.Fprintf(out, "… %d earlier lines are not kept here\n", log.Omitted-printed)
+		printed = log.Omitted
+	}
+	for ; printed < log.Omitted+int32(len(log.Lines)); printed++ {
+		line := log.Lines[printed-log.Omitted]
+		if _, err := fmt.Fprintf(out, "%s %-7s %s\n", line.Time.Format(time.TimeOnly), line.Severity, plan.Sanitize(line.Text)); err != nil {
+			return printed, err
+		}
+	}
+	return printed, nil
 }
 
 func phaseWord(phase v1alpha1.RunPhase) v1alpha1.RunPhase {

@@ -31,51 +31,69 @@ var freeVariables = []string{
 // desired); to move a state, or to drop what somebody asked for, is not done
 // silently.
 func (w *world) boundary(environment v1alpha1.Environment, spec pulumiv1.StackSpec) []v1alpha1.Problem {
-	template := w.fromTemplate(environment)
-	path := "environments." + environment.Name
 	_, name := w.stackFor(environment.Name)
-	var problems []v1alpha1.Problem
-	add := func(field, is, should string) {
-		problems = append(problems, v1alpha1.Problem{Path: path, Message: fmt.Sprintf("Stack %s has %s %q; in %s it is %q. Set it back.", name, field, is, environment.Name, should)})
+	template := w.fromTemplate(environment)
+	var messages []string
+	messages = append(messages, moved(environment.Name, name, spec, template)...)
+	messages = append(messages, foreignConfig(name, spec, template)...)
+	messages = append(messages, foreignVariables(name, spec, template)...)
+	problems := make([]v1alpha1.Problem, 0, len(messages))
+	for _, message := range messages {
+		problems = append(problems, v1alpha1.Problem{Path: "environments." + environment.Name, Message: message})
 	}
-	refuse := func(format string, args ...any) {
-		problems = append(problems, v1alpha1.Problem{Path: path, Message: fmt.Sprintf(format, args...)})
-	}
+	return problems
+}
+
+// moved says where a Stack's state is elsewhere than its environment says.
+func moved(environment, name string, spec, template pulumiv1.StackSpec) []string {
+	var messages []string
 	for _, field := range []struct{ name, is, should string }{
 		{"backend", spec.Backend, template.Backend},
 		{"stack", spec.Stack, template.Stack},
 		{"secretsProvider", spec.SecretsProvider, template.SecretsProvider},
 	} {
 		if field.should != "" && field.is != field.should {
-			add(field.name, field.is, field.should)
+			messages = append(messages, fmt.Sprintf("Stack %s has %s %q; in %s it is %q. Set it back.", name, field.name, field.is, environment, field.should))
 		}
 	}
 	if template.Backend == "" && !strings.Contains(strings.TrimPrefix(spec.Backend, "file://"), "://") {
-		refuse("Stack %s keeps its state in %q, a folder of the machine that runs it; only an environment may say that. Use a bucket.", name, spec.Backend)
+		messages = append(messages, fmt.Sprintf("Stack %s keeps its state in %q, a folder of the machine that runs it; only an environment may say that. Use a bucket.", name, spec.Backend))
 	}
+	return messages
+}
+
+// foreignConfig names config of a Stack that is for its environment to say.
+func foreignConfig(name string, spec, template pulumiv1.StackSpec) []string {
+	var messages []string
 	for _, key := range configKeys(spec) {
 		_, given := template.Config[key]
 		if strings.Contains(key, ":") && !given && !slices.Contains(freeConfig, key) {
-			refuse("Stack %s sets config %s, which is for the environment to say. Remove it.", name, key)
+			messages = append(messages, fmt.Sprintf("Stack %s sets config %s, which is for the environment to say. Remove it.", name, key))
 		}
 	}
-	keys := map[string]string{} // Secrets with credentials of the engine, and for what
+	credentials := map[string]string{} // Secrets of the engine, and for which variable
 	for variable, ref := range spec.EnvRefs {
 		if ref.Secret != nil {
-			keys[ref.Secret.Name] = variable
+			credentials[ref.Secret.Name] = variable
 		}
 	}
 	for _, key := range sortedKeys(spec.SecretsRef) {
-		if ref := spec.SecretsRef[key].Secret; ref != nil && keys[ref.Name] != "" {
-			refuse("Stack %s takes config %s from Secret %s, which holds the engine's %s. Use another Secret.", name, key, ref.Name, keys[ref.Name])
+		if ref := spec.SecretsRef[key].Secret; ref != nil && credentials[ref.Name] != "" {
+			messages = append(messages, fmt.Sprintf("Stack %s takes config %s from Secret %s, which holds the engine's %s. Use another Secret.", name, key, ref.Name, credentials[ref.Name]))
 		}
 	}
+	return messages
+}
+
+// foreignVariables names environment variables that a Stack may not set.
+func foreignVariables(name string, spec, template pulumiv1.StackSpec) []string {
+	var messages []string
 	for _, key := range sortedKeys(spec.EnvRefs) {
 		if _, given := template.EnvRefs[key]; !given && !slices.Contains(freeVariables, key) {
-			refuse("Stack %s sets the variable %s, which is not allowed. Remove it; allowed are %s.", name, key, strings.Join(freeVariables, ", "))
+			messages = append(messages, fmt.Sprintf("Stack %s sets the variable %s, which is not allowed. Remove it; allowed are %s.", name, key, strings.Join(freeVariables, ", ")))
 		}
 	}
-	return problems
+	return messages
 }
 
 // configKeys are the keys of all config, plain and secret.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"sort"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -89,39 +88,31 @@ func (w *world) environmentProblems() []v1alpha1.Problem {
 		path := "environments." + string(proposal.Name)
 		environment, ok := w.environments[string(proposal.Name)]
 		if !ok {
-			names := make([]string, 0, len(w.environments))
-			for name := range w.environments {
-				names = append(names, name)
-			}
-			sort.Strings(names)
-			problems = append(problems, v1alpha1.Problem{Path: path, Message: fmt.Sprintf("There is no environment %q; there is %s.", proposal.Name, strings.Join(names, ", "))})
+			names := strings.Join(sortedKeys(w.environments), ", ")
+			problems = append(problems, v1alpha1.Problem{Path: path, Message: fmt.Sprintf("There is no environment %q; there is %s.", proposal.Name, names)})
 			continue
 		}
 		stack, name := w.stackFor(environment.Name)
-		if other := w.stacks[name]; stack == nil && other != nil {
+		if stack == nil && w.stacks[name] != nil {
 			problems = append(problems, v1alpha1.Problem{Path: path, Message: fmt.Sprintf("Stack %s exists and is not of this service in %s; rename one of them.", name, environment.Name)})
 		}
-		known := map[string]bool{}
-		if stack != nil {
-			for key := range stack.Spec.Config {
-				known[key] = true
-			}
-			for key := range stack.Spec.ConfigRef {
-				known[key] = true
-			}
-			for key := range stack.Spec.SecretsRef {
-				known[key] = true
-			}
-			for key := range stack.Spec.Secrets {
-				known[key] = true
-			}
-		}
-		for key := range environment.Spec.StackTemplate.Config {
-			known[key] = true
-		}
-		problems = append(problems, program.ValidateConfig(w.cr.Spec.Program, proposal, known)...)
+		problems = append(problems, program.ValidateConfig(w.cr.Spec.Program, proposal, knownConfig(stack, environment))...)
 	}
 	return problems
+}
+
+// knownConfig are the config keys that have a value without the proposal.
+func knownConfig(stack *pulumiv1.Stack, environment v1alpha1.Environment) map[string]bool {
+	known := map[string]bool{}
+	for key := range environment.Spec.StackTemplate.Config {
+		known[key] = true
+	}
+	if stack != nil {
+		for _, key := range configKeys(stack.Spec) {
+			known[key] = true
+		}
+	}
+	return known
 }
 
 // twin is an older open change with the same content.

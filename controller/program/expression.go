@@ -1,6 +1,7 @@
 package program
 
 import (
+	"slices"
 	"sort"
 	"strings"
 
@@ -135,41 +136,36 @@ func resourceReferences(name string, resource pulumiv1.Resource) []reference {
 
 // cycle returns the names along one cycle, the first repeated at the end, or nil.
 func cycle(nodes map[string]node) []string {
-	const visiting, done = 1, 2
-	state := map[string]int{}
-	var trail []string
-	var visit func(name string) []string
-	visit = func(name string) []string {
-		state[name] = visiting
-		trail = append(trail, name)
-		for _, ref := range nodes[name].refs {
-			if _, known := nodes[ref.root]; !known {
-				continue
-			}
-			switch state[ref.root] {
-			case visiting:
-				for i, earlier := range trail {
-					if earlier == ref.root {
-						return append(append([]string{}, trail[i:]...), ref.root)
-					}
-				}
-			case done:
-			default:
-				if found := visit(ref.root); found != nil {
-					return found
-				}
-			}
+	search := &search{nodes: nodes, done: map[string]bool{}}
+	for _, name := range sortedKeys(nodes) {
+		if found := search.visit(name); found != nil {
+			return found
 		}
-		state[name] = done
-		trail = trail[:len(trail)-1]
+	}
+	return nil
+}
+
+// search is a walk along references, depth first.
+type search struct {
+	nodes map[string]node
+	done  map[string]bool // no cycle leads from here
+	trail []string        // the way to where the walk is
+}
+
+func (s *search) visit(name string) []string {
+	if _, known := s.nodes[name]; !known || s.done[name] {
 		return nil
 	}
-	for _, name := range sortedKeys(nodes) {
-		if state[name] == 0 {
-			if found := visit(name); found != nil {
-				return found
-			}
+	if i := slices.Index(s.trail, name); i >= 0 {
+		return append(slices.Clone(s.trail[i:]), name)
+	}
+	s.trail = append(s.trail, name)
+	for _, ref := range s.nodes[name].refs {
+		if found := s.visit(ref.root); found != nil {
+			return found
 		}
 	}
+	s.trail = s.trail[:len(s.trail)-1]
+	s.done[name] = true
 	return nil
 }
