@@ -49,6 +49,7 @@ func Pages(base shell.View) []Page {
 		{"problem-429", page.Problem(problem(f, 429))},
 		{"problem-500", page.Problem(problem(f, 500))},
 		{"problem-503", page.Problem(problem(f, 503))},
+		{"problem-503-form", page.Problem(formAgain(f))},
 	}
 }
 
@@ -96,6 +97,12 @@ func (f frame) stranger(title string) shell.View {
 
 func problem(f frame, status int) page.ProblemView {
 	return page.ProblemView{Shell: f.at("Problem"), Status: status, Next: []components.LinkView{{Text: "Go home", URL: "/"}}}
+}
+
+func formAgain(f frame) page.ProblemView {
+	v := problem(f, 503)
+	v.Again = &page.AgainView{Action: "/compose", Fields: []components.HiddenView{{Name: "service", Value: "orders"}, {Name: "action", Value: "submit"}}}
+	return v
 }
 
 func sessionEnded(f frame) page.ProblemView {
