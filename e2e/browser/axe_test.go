@@ -49,18 +49,29 @@ func (v *visitor) axe(script string) []string {
 	v.t.Helper()
 	_, err := v.page.AddScriptTag(playwright.PageAddScriptTagOptions{Path: playwright.String(script)})
 	v.must(err)
-	found, err := v.page.Evaluate(`async () => JSON.stringify((await axe.run(document, {resultTypes: ["violations"]})).violations
-		.filter((v) => v.impact === "serious" || v.impact === "critical")
-		.map((v) => ({help: v.help, nodes: v.nodes.slice(0, 5).map((n) => n.html + ": " + n.failureSummary)})))`)
+	found, err := v.page.Evaluate(`async () => {
+		const result = await axe.run(document);
+		const serious = result.violations.filter((v) => v.impact === "serious" || v.impact === "critical");
+		return JSON.stringify({
+			passed: result.passes.length,
+			violations: serious.map((v) => ({help: v.help, nodes: v.nodes.slice(0, 5).map((n) => n.html + ": " + n.failureSummary)})),
+		});
+	}`)
 	v.must(err)
-	var violations []struct {
-		Help  string
-		Nodes []string
+	var result struct {
+		Passed     int
+		Violations []struct {
+			Help  string
+			Nodes []string
+		}
 	}
 	text, _ := found.(string)
-	v.must(json.Unmarshal([]byte(text), &violations))
+	v.must(json.Unmarshal([]byte(text), &result))
+	if result.Passed == 0 {
+		v.t.Error("axe has looked at nothing")
+	}
 	var problems []string
-	for _, violation := range violations {
+	for _, violation := range result.Violations {
 		problems = append(problems, violation.Help+"\n"+strings.Join(violation.Nodes, "\n"))
 	}
 	return problems

@@ -14,12 +14,12 @@ import (
 	"github.com/towpath-dev/towpath/e2e/portal"
 )
 
-// A portal that goes through bad times: texts that mean harm, then an API server
-// that is away.
+// A portal that goes through bad times: an API server that is away, then texts
+// that mean harm.
 func TestBadTimes(t *testing.T) {
 	p := ownPortal(t)
-	t.Run("nothing that people write is executed", func(t *testing.T) { hostileTexts(t, p) })
 	t.Run("the API server goes away", func(t *testing.T) { apiServerGoesAway(t, p) })
+	t.Run("nothing that people write is executed", func(t *testing.T) { hostileTexts(t, p) })
 }
 
 // hostile would do harm in a page, a terminal or a reader's head.
@@ -38,7 +38,7 @@ func hostileTexts(t *testing.T, p *portal.Portal) {
 			"service": "hostile", "description": "Hostile " + hostile + "\n" + hostile,
 			"program": map[string]any{
 				"packages":      map[string]any{"web-service": "web-service@1.0.0"},
-				"configuration": map[string]any{"note": map[string]any{"type": "String", "default": hostile}},
+				"configuration": map[string]any{"note": map[string]any{"type": "String", "default": inProgram}},
 				"resources": map[string]any{"hostile": map[string]any{
 					"type": "web-service:index:WebService",
 					"properties": map[string]any{
@@ -139,9 +139,14 @@ func publishHostile(t *testing.T, p *portal.Portal) {
 		items, _ := version.Spec[list].([]any)
 		for _, item := range items {
 			fields, _ := item.(map[string]any)
-			for _, field := range []string{"label", "help", "group", "patternHelp", "title"} {
+			for _, field := range []string{"help", "patternHelp"} {
 				if _, ok := fields[field].(string); ok {
-					fields[field] = "x " + hostile
+					fields[field] = hostile
+				}
+			}
+			for _, field := range []string{"label", "group", "title"} {
+				if _, ok := fields[field].(string); ok {
+					fields[field] = `<img src=x onerror="alert(9)">` + "\x1b[31m\u202e"
 				}
 			}
 		}
