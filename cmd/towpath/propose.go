@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/towpath-dev/towpath/controller/api/v1alpha1"
-	"github.com/towpath-dev/towpath/controller/change"
 	"github.com/towpath-dev/towpath/controller/plan"
 	"github.com/towpath-dev/towpath/controller/program"
 	"github.com/towpath-dev/towpath/internal/fault"
@@ -158,21 +157,12 @@ func name(ctx context.Context, k client.Client, cr *v1alpha1.ChangeRequest) erro
 	if err := k.List(ctx, &changes, client.InNamespace(cr.Namespace)); err != nil {
 		return explain(err, "read the changes in "+cr.Namespace)
 	}
-	base := cr.Spec.Service + "-" + strings.TrimPrefix(change.Digest(cr.Spec), "sha256:")[:8]
-	taken := map[string]v1alpha1.ChangePhase{}
-	for _, other := range changes.Items {
-		taken[other.Name] = other.Status.Phase
-		if !other.Status.Phase.Done() && change.SameProposal(other.Spec, cr.Spec) {
-			return fault.New(fault.Conflict, nil, "The same change is already open as %s (%s); nothing has changed.", other.Name, other.Status.Phase)
-		}
+	chosen, twin := program.ProposalName(cr.Spec, changes.Items)
+	if twin != nil {
+		return fault.New(fault.Conflict, nil, "The same change is already open as %s (%s); nothing has changed.", twin.Name, twin.Status.Phase)
 	}
-	cr.Name = base
-	for n := 2; ; n++ {
-		if _, is := taken[cr.Name]; !is {
-			return nil
-		}
-		cr.Name = fmt.Sprintf("%s-%d", base, n)
-	}
+	cr.Name = chosen
+	return nil
 }
 
 // accepted waits a moment for the controller's first word.

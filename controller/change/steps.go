@@ -119,24 +119,11 @@ func knownConfig(stack *pulumiv1.Stack, environment v1alpha1.Environment) map[st
 func (w *world) twin() *v1alpha1.ChangeRequest {
 	for i := range w.siblings {
 		other := &w.siblings[i]
-		if !other.Status.Phase.Done() && !other.Spec.Withdrawn && newer(w.cr, other) && SameProposal(w.cr.Spec, other.Spec) {
+		if !other.Status.Phase.Done() && !other.Spec.Withdrawn && newer(w.cr, other) && program.SameProposal(w.cr.Spec, other.Spec) {
 			return other
 		}
 	}
 	return nil
-}
-
-// SameProposal reports whether two changes propose the same.
-func SameProposal(a, b v1alpha1.ChangeRequestSpec) bool {
-	return a.Service == b.Service && Digest(a) == Digest(b)
-}
-
-// Digest identifies what a change proposes, whoever proposes it and why.
-func Digest(spec v1alpha1.ChangeRequestSpec) string {
-	return program.DigestOf(struct {
-		Program      pulumiv1.ProgramSpec
-		Environments []v1alpha1.EnvironmentProposal
-	}{spec.Program, spec.Environments})
 }
 
 // supersede ends a change that a newer one of the same service has overtaken,

@@ -133,3 +133,34 @@ func literal(value apiextensionsv1.JSON) any {
 	}
 	return v
 }
+
+// SameProposal reports whether two changes propose the same.
+func SameProposal(a, b v1alpha1.ChangeRequestSpec) bool {
+	return a.Service == b.Service && ProposalDigest(a) == ProposalDigest(b)
+}
+
+// ProposalDigest identifies what a change proposes, whoever proposes it and why.
+func ProposalDigest(spec v1alpha1.ChangeRequestSpec) string {
+	return DigestOf(struct {
+		Program      pulumiv1.ProgramSpec
+		Environments []v1alpha1.EnvironmentProposal
+	}{spec.Program, spec.Environments})
+}
+
+// ProposalName makes a name for a proposal of its content, one that none of the
+// existing changes has; or it returns the open change that proposes the same.
+func ProposalName(spec v1alpha1.ChangeRequestSpec, existing []v1alpha1.ChangeRequest) (name string, twin *v1alpha1.ChangeRequest) {
+	taken := map[string]bool{}
+	for i := range existing {
+		taken[existing[i].Name] = true
+		if !existing[i].Status.Phase.Done() && SameProposal(existing[i].Spec, spec) {
+			return "", &existing[i]
+		}
+	}
+	base := spec.Service + "-" + strings.TrimPrefix(ProposalDigest(spec), "sha256:")[:8]
+	name = base
+	for n := 2; taken[name]; n++ {
+		name = fmt.Sprintf("%s-%d", base, n)
+	}
+	return name, nil
+}

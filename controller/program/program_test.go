@@ -108,3 +108,39 @@ func TestCatalogue(t *testing.T) {
 		t.Error("found what is not there")
 	}
 }
+
+func TestProposalName(t *testing.T) {
+	spec := v1alpha1.ChangeRequestSpec{Service: "orders", Description: "first"}
+	other := v1alpha1.ChangeRequestSpec{Service: "orders", Environments: []v1alpha1.EnvironmentProposal{{Name: "dev"}}}
+	base, _ := ProposalName(spec, nil)
+	existing := func(name string, spec v1alpha1.ChangeRequestSpec, phase v1alpha1.ChangePhase) v1alpha1.ChangeRequest {
+		cr := v1alpha1.ChangeRequest{Spec: spec}
+		cr.Name, cr.Status.Phase = name, phase
+		return cr
+	}
+	for name, test := range map[string]struct {
+		existing []v1alpha1.ChangeRequest
+		want     string
+		twin     string
+	}{
+		"the first of its content":                  {nil, base, ""},
+		"another proposal is open":                  {[]v1alpha1.ChangeRequest{existing("x", other, v1alpha1.ChangePreviewing)}, base, ""},
+		"the same is open":                          {[]v1alpha1.ChangeRequest{existing("x", spec, v1alpha1.ChangeInReview)}, "", "x"},
+		"the same is new, not looked at yet":        {[]v1alpha1.ChangeRequest{existing("x", spec, "")}, "", "x"},
+		"the same has ended":                        {[]v1alpha1.ChangeRequest{existing(base, spec, v1alpha1.ChangeApplied)}, base + "-2", ""},
+		"the same has ended twice":                  {[]v1alpha1.ChangeRequest{existing(base, spec, v1alpha1.ChangeApplied), existing(base+"-2", spec, v1alpha1.ChangeFailed)}, base + "-3", ""},
+		"somebody gave the name to something else":  {[]v1alpha1.ChangeRequest{existing(base, other, v1alpha1.ChangePreviewing)}, base + "-2", ""},
+		"why it is proposed makes no other content": {[]v1alpha1.ChangeRequest{existing("x", v1alpha1.ChangeRequestSpec{Service: "orders", Description: "second"}, v1alpha1.ChangePreviewing)}, "", "x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, twin := ProposalName(spec, test.existing)
+			twinName := ""
+			if twin != nil {
+				twinName = twin.Name
+			}
+			if got != test.want || twinName != test.twin {
+				t.Errorf("got %q and twin %q, want %q and %q", got, twinName, test.want, test.twin)
+			}
+		})
+	}
+}

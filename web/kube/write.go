@@ -13,7 +13,6 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	pulumiv1 "github.com/towpath-dev/towpath/controller/api/pulumi/v1"
 	v1alpha1 "github.com/towpath-dev/towpath/controller/api/v1alpha1"
 	"github.com/towpath-dev/towpath/controller/program"
 	"github.com/towpath-dev/towpath/internal/fault"
@@ -123,24 +122,10 @@ func (c *Cluster) name(ctx context.Context, cr *v1alpha1.ChangeRequest) error {
 	if err := c.cached.List(ctx, &changes, client.InNamespace(cr.Namespace), client.MatchingFields{byService: cr.Spec.Service}); err != nil {
 		return fmt.Errorf("list the changes of %q: %w", cr.Spec.Service, err)
 	}
-	taken := map[string]v1alpha1.ChangePhase{}
-	for _, other := range changes.Items {
-		taken[other.Name] = other.Status.Phase
+	name, twin := program.ProposalName(cr.Spec, changes.Items)
+	if twin != nil {
+		return fault.New(fault.Conflict, nil, "The same change is open already as %s; nothing was proposed.", twin.Name)
 	}
-	content := program.DigestOf(struct {
-		Program      pulumiv1.ProgramSpec
-		Environments []v1alpha1.EnvironmentProposal
-	}{cr.Spec.Program, cr.Spec.Environments})
-	base := cr.Spec.Service + "-" + strings.TrimPrefix(content, "sha256:")[:8]
-	cr.Name = base
-	for n := 2; ; n++ {
-		phase, is := taken[cr.Name]
-		if !is {
-			return nil
-		}
-		if !phase.Done() {
-			return fault.New(fault.Conflict, nil, "The same change is open already as %s; nothing was proposed.", cr.Name)
-		}
-		cr.Name = fmt.Sprintf("%s-%d", base, n)
-	}
+	cr.Name = name
+	return nil
 }
