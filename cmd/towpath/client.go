@@ -15,6 +15,7 @@ import (
 
 	"github.com/towpath-dev/towpath/controller"
 	v1alpha1 "github.com/towpath-dev/towpath/controller/api/v1alpha1"
+	"github.com/towpath-dev/towpath/internal/dev"
 	"github.com/towpath-dev/towpath/internal/fault"
 )
 
@@ -28,7 +29,7 @@ func (c *caller) flags(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&c.kubeconfig, "kubeconfig", "", "kubeconfig file to use")
 	flags.StringVar(&c.role, "role", "", "be one of the people of towpath dev: developer, developer2, platform, approver, approver2")
-	flags.StringVar(&c.dir, "dir", ".towpath", "folder of towpath dev, for --role")
+	flags.StringVar(&c.dir, "dir", dev.DefaultDir, "folder of towpath dev, for --role")
 	flags.StringVarP(&c.namespace, "namespace", "n", "", "namespace of the team")
 	command.MarkFlagsMutuallyExclusive("kubeconfig", "role")
 }

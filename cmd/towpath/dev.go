@@ -22,7 +22,7 @@ Everything listens on the loopback interface only. State is kept over restarts.`
 			return dev.Run(command.Context(), options)
 		},
 	}
-	command.Flags().StringVar(&options.Dir, "dir", ".towpath", "folder of all state")
+	command.Flags().StringVar(&options.Dir, "dir", dev.DefaultDir, "folder of all state")
 	command.Flags().StringVar(&options.Toolchain, "toolchain", ".toolchain", "folder of the toolchain that make toolchain builds")
 	command.Flags().IntVar(&options.Port, "port", 0, "port of the portal; without it that of the last start, or 8484")
 	return command

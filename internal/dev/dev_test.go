@@ -139,7 +139,7 @@ func (s *session) stop(t *testing.T) {
 	}
 	for _, line := range []string{
 		"  " + s.portal.URL + "\n",
-		"  bin/towpath propose docs/examples/orders.yaml --role developer\n",
+		"  bin/towpath propose docs/examples/orders.yaml --role developer --dir " + s.dir + "\n",
 		filepath.Join(s.dir, "kubeconfig", "approver2.kubeconfig"),
 		"Stopped. Everything is kept in " + s.dir,
 	} {
