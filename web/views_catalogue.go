@@ -1,17 +1,11 @@
 package web
 
 import (
-	"bytes"
-	"context"
 	"fmt"
-	"io"
 	"net/url"
 	"strings"
 	"time"
 
-	"github.com/a-h/templ"
-	"github.com/yuin/goldmark"
-	"github.com/yuin/goldmark/extension"
 	"sigs.k8s.io/yaml"
 
 	"github.com/towpath-dev/towpath/components"
@@ -20,25 +14,6 @@ import (
 	"github.com/towpath-dev/towpath/controller/program"
 	"github.com/towpath-dev/towpath/web/kube"
 )
-
-// markdown makes HTML of documentation. It leaves out raw HTML and addresses
-// other than of the web, which is its default.
-var markdown = goldmark.New(goldmark.WithExtensions(extension.Table))
-
-// readme is documentation as safe HTML, nil if there is none.
-func readme(text string) (templ.Component, error) {
-	if strings.TrimSpace(text) == "" {
-		return nil, nil
-	}
-	var html bytes.Buffer
-	if err := markdown.Convert([]byte(lines(text)), &html); err != nil {
-		return nil, fmt.Errorf("render documentation: %w", err)
-	}
-	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
-		_, err := w.Write(html.Bytes())
-		return err
-	}), nil
-}
 
 // stageTag is where a version stands in its life.
 func stageTag(stage v1alpha1.Stage) components.TagView {
