@@ -15,6 +15,9 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
 	"github.com/towpath-dev/towpath/e2e/portal"
 	"github.com/towpath-dev/towpath/internal/controlplane"
 )
@@ -30,6 +33,7 @@ const (
 )
 
 func main() {
+	log.SetLogger(logr.Discard()) // what goes wrong is returned
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := run(ctx, os.Stdout); err != nil {

@@ -100,7 +100,10 @@ func (v *visitor) harm() []string {
 		for (const e of document.querySelectorAll("script, iframe, object, embed, img, style")) {
 			if (!e.src || new URL(e.src).origin !== location.origin) harm.push("an element from a text: " + e.outerHTML.slice(0, 200));
 		}
-		const text = document.documentElement.textContent + [...document.querySelectorAll("input, textarea")].map((e) => e.value).join("");
+		// Fields hold what was written as it is, or sending the form would change it.
+		const page = document.documentElement.cloneNode(true);
+		for (const e of page.querySelectorAll("textarea")) e.remove();
+		const text = page.textContent;
 		const bad = text.match(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/);
 		if (bad) harm.push("a control character U+" + bad[0].charCodeAt(0).toString(16) + " after: " + text.slice(Math.max(0, bad.index - 60), bad.index));
 		return harm;

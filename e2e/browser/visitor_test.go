@@ -14,7 +14,7 @@ import (
 
 const (
 	// patience bounds every wait: it is for a machine that runs all tests at once.
-	patience = 90 * time.Second
+	patience = 4 * time.Minute
 	// glance is how long a page without scripts is looked at before it is loaded
 	// again.
 	glance = time.Second
