@@ -31,9 +31,11 @@ build: ## Build towpath and towpath-runner into bin/.
 	@mkdir -p bin
 	@$(GO) build -o bin/ ./cmd/towpath ./cmd/towpath-runner
 
+# The journeys run one package at a time: each starts a whole cluster and more.
 .PHONY: test
 test: toolchain build browser ## Run all tests, against real parts.
-	$(GO) test -timeout 30m ./...
+	$(GO) test -timeout 30m $$($(GO) list ./... | grep -v /e2e)
+	$(GO) test -timeout 30m -p 1 ./e2e/...
 
 # Debian's Chromium, driven by Playwright from npm: e2e/browser pins both.
 .PHONY: browser
@@ -42,7 +44,7 @@ browser: ## Install what the browser tests need (Chromium and npm packages).
 
 .PHONY: e2e
 e2e: toolchain build browser ## Run the journeys by command line and browser.
-	$(GO) test -timeout 30m ./e2e/...
+	$(GO) test -timeout 30m -p 1 ./e2e/...
 
 .PHONY: screenshots
 screenshots: toolchain build browser ## Take pictures of all pages into docs/screenshots.
