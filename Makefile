@@ -31,11 +31,11 @@ build: ## Build towpath and towpath-runner into bin/.
 	@mkdir -p bin
 	@$(GO) build -o bin/ ./cmd/towpath ./cmd/towpath-runner
 
-# The journeys run one package at a time: each starts a whole cluster and more.
+# The journeys come last and alone: they start whole clusters.
 .PHONY: test
-test: toolchain build browser ## Run all tests, against real parts.
+test: toolchain build ## Run all tests but those in a browser, against real parts.
 	$(GO) test -timeout 30m $$($(GO) list ./... | grep -v /e2e)
-	$(GO) test -timeout 30m -p 1 ./e2e/...
+	$(GO) test -timeout 30m ./e2e
 
 # Debian's Chromium, driven by Playwright from npm: e2e/browser pins both.
 .PHONY: browser
