@@ -71,7 +71,7 @@ func run(parent int, toStdout, exitWithParent bool, grace time.Duration) error {
 	if err != nil {
 		return err
 	}
-	defer lock.Close() //nolint:errcheck // the process ends with it
+	defer lock.Close()
 	if err := cleanEnvironment(job); err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func run(parent int, toStdout, exitWithParent bool, grace time.Duration) error {
 	if err != nil {
 		return fmt.Errorf("open the event stream: %w", err)
 	}
-	defer file.Close() //nolint:errcheck // every write was checked
+	defer file.Close()
 	var out io.Writer = file
 	if toStdout {
 		out = io.MultiWriter(file, os.Stdout)

@@ -52,7 +52,7 @@ func openLab(ctx context.Context, out io.Writer) (_ *lab, err error) {
 	}
 	defer func() {
 		if err != nil {
-			l.close()
+			l.close(ctx)
 		}
 	}()
 	versions, err := goldenpaths.Builtin()
@@ -92,9 +92,9 @@ func openLab(ctx context.Context, out io.Writer) (_ *lab, err error) {
 	return l, err
 }
 
-func (l *lab) close() {
+func (l *lab) close(ctx context.Context) {
 	if l.plane != nil {
-		_ = l.plane.Stop(context.Background())
+		_ = l.plane.Stop(context.WithoutCancel(ctx))
 	}
 	_ = os.RemoveAll(l.dir)
 }

@@ -45,7 +45,7 @@ func run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer lab.close()
+	defer lab.close(ctx)
 	table := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	row := func(format string, args ...any) { _, _ = fmt.Fprintf(table, format+"\n", args...) }
 	row("preview of\tproduct\tother\tratio\tat most\t")

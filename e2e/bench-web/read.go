@@ -67,21 +67,7 @@ func (s *server) read(ctx context.Context, changes []string) (result, error) {
 		if err != nil {
 			return r, fmt.Errorf("sign in as %s: %w\n%s", person, err, s.log)
 		}
-		group.Go(func() error {
-			// The first round fills caches and does not count.
-			for round := range rounds + 1 {
-				for _, page := range r.pages {
-					took, size, err := reader.open(ctx, s.url+page.path())
-					if err != nil {
-						return err
-					}
-					if round > 0 {
-						page.add(took, size)
-					}
-				}
-			}
-			return nil
-		})
+		group.Go(func() error { return reader.readAll(ctx, s.url, r.pages) })
 	}
 	err := group.Wait()
 	if err != nil {
@@ -93,6 +79,23 @@ func (s *server) read(ctx context.Context, changes []string) (result, error) {
 
 // reader is a person with a session.
 type reader struct{ client *http.Client }
+
+// readAll opens each page in each round. The first round fills caches and does
+// not count.
+func (r *reader) readAll(ctx context.Context, base string, pages []*measured) error {
+	for round := range rounds + 1 {
+		for _, page := range pages {
+			took, size, err := r.open(ctx, base+page.path())
+			if err != nil {
+				return err
+			}
+			if round > 0 {
+				page.add(took, size)
+			}
+		}
+	}
+	return nil
+}
 
 // signIn signs a person in, as a browser does.
 func (s *server) signIn(ctx context.Context, person string) (*reader, error) {

@@ -71,7 +71,7 @@ func (w *surroundings) close() error {
 // start starts a portal of its own folder.
 func (w *surroundings) start(name string) (*portal.Portal, error) {
 	bin := filepath.Join(w.dir, "bin")
-	w.buildOnce.Do(func() { w.buildErr = portal.Build(context.Background(), bin) }) //nolint:usetesting // for all tests, so for no single one's context
+	w.buildOnce.Do(func() { w.buildErr = portal.Build(context.Background(), bin) })
 	if w.buildErr != nil {
 		return nil, w.buildErr
 	}

@@ -152,7 +152,7 @@ func (c *checker) config(proposal Proposal, environment v1alpha1.EnvironmentProp
 		for key := range stack.Spec.SecretsRef {
 			known[key] = true
 		}
-		for key := range stack.Spec.Secrets { //nolint:staticcheck // Stacks from elsewhere may still have them
+		for key := range stack.Spec.Secrets {
 			known[key] = true
 		}
 	}

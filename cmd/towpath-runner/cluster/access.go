@@ -10,11 +10,10 @@ import (
 	"strings"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // Access is something that an identity needs to do.

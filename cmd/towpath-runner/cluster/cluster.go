@@ -136,7 +136,7 @@ func (c *Cluster) ask(ctx context.Context, method, path string, question []byte)
 	if err != nil {
 		return nil, &UnreachableError{Host: c.Host, Reason: reason(err), Err: err}
 	}
-	defer resp.Body.Close() //nolint:errcheck // it was only read
+	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, largest))
 	if err != nil {
 		return nil, &UnreachableError{Host: c.Host, Reason: reason(err), Err: err}

@@ -48,12 +48,12 @@ func (c *command) Run(
 	if err != nil {
 		return "", "", -1, err
 	}
-	defer stdout.Close() //nolint:errcheck // it is memory
+	defer stdout.Close()
 	stderr, err := memoryFile("stderr")
 	if err != nil {
 		return "", "", -1, err
 	}
-	defer stderr.Close() //nolint:errcheck // it is memory
+	defer stderr.Close()
 
 	cmd := exec.Command(c.path, append(args, "--non-interactive")...) //nolint:gosec,noctx // the toolchain's own; ctx interrupts it below
 	cmd.Dir = workdir
@@ -112,7 +112,7 @@ func (c *command) wait(ctx context.Context, cmd *exec.Cmd) error {
 	case <-c.hurry:
 	}
 	_ = cmd.Process.Kill() // gone already is as good
-	<-done
+	<-done //nolint:errcheck // it was killed: there is nothing else to learn
 	return errors.Join(ctx.Err(), errKilled)
 }
 

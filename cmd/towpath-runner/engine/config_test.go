@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -165,7 +166,7 @@ func TestSecretsKeepTheStacksOwnState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := wrong.Encrypt(t.Context(), "x"); err != ErrPassphrase {
+	if _, err := wrong.Encrypt(t.Context(), "x"); !errors.Is(err, ErrPassphrase) {
 		t.Errorf("got %v, want %v", err, ErrPassphrase)
 	}
 }

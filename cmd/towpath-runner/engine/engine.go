@@ -159,7 +159,7 @@ func (selected) CreateStack(context.Context, string) error { return nil }
 // Decrypt gives the plaintext of a ciphertext that the stack's secrets manager
 // made.
 func (e *Engine) Decrypt(ciphertext string) (string, error) {
-	return e.secrets.Decrypt(context.Background(), ciphertext)
+	return e.secrets.Decrypt(context.Background(), ciphertext) //nolint:forbidigo // it computes, and waits for nothing
 }
 
 // State is the stack's state, secrets encrypted.

@@ -116,7 +116,7 @@ func (h *Host) Attach() string {
 func (h *Host) Close() {
 	close(h.cancel)
 	for _, server := range h.servers {
-		<-server.Done
+		<-server.Done //nolint:errcheck // the run is over
 	}
 	for _, p := range h.providers {
 		p.close()

@@ -181,7 +181,7 @@ func isDead(runs, uid string) bool {
 	if err != nil {
 		return false
 	}
-	defer file.Close() //nolint:errcheck // nothing was written
+	defer file.Close()
 	return unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB) == nil
 }
 
@@ -194,7 +194,7 @@ func end(pid int, uid string) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("open process %d: %w", pid, err)
 	}
-	defer unix.Close(fd) //nolint:errcheck // nothing was written
+	defer unix.Close(fd)
 	// The number may have passed to another process before it was opened.
 	if Run(pid) != uid {
 		return false, nil

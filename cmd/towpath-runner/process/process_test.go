@@ -2,6 +2,7 @@ package process_test
 
 import (
 	"bufio"
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,7 +31,7 @@ func asRunner() int {
 	if err := process.AdoptOrphans(); err != nil {
 		return 2
 	}
-	shell := exec.Command("sh", "-c", "setsid sleep 1000 >/dev/null & echo $!")
+	shell := exec.CommandContext(context.Background(), "sh", "-c", "setsid sleep 1000 >/dev/null & echo $!")
 	shell.Stdout = os.Stdout
 	if err := shell.Run(); err != nil {
 		return 3
