@@ -112,7 +112,7 @@ func (c *command) wait(ctx context.Context, cmd *exec.Cmd) error {
 	case <-c.hurry:
 	}
 	_ = cmd.Process.Kill() // gone already is as good
-	<-done //nolint:errcheck // it was killed: there is nothing else to learn
+	<-done                 //nolint:errcheck // it was killed: there is nothing else to learn
 	return errors.Join(ctx.Err(), errKilled)
 }
 
