@@ -17,7 +17,7 @@ func (v *visitor) composes(service string) {
 	v.adds("web-service", service+"-web")
 
 	db := v.instance(service + "-db")
-	for _, environment := range []string{"Development", "Test", "Production"} {
+	for _, environment := range []string{"dev", "test", "prod"} {
 		v.fill(db.GetByLabel(environment, playwright.LocatorGetByLabelOptions{Exact: playwright.Bool(true)}).First(), "a password for "+environment)
 	}
 	web := v.instance(service + "-web")
@@ -25,7 +25,7 @@ func (v *visitor) composes(service string) {
 	v.pick(web.GetByLabel("for Secret with environment variables"), service+"-db → secretName")
 	v.press(exactly(web, "Scale"))
 	v.press(says(web, "Per environment: Replicas").First())
-	v.fill(v.replicas(web, "Production"), "3")
+	v.fill(v.replicas(web, "prod"), "3")
 }
 
 // replicas is the field for the number of replicas in an environment. Other fields
