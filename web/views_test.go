@@ -133,7 +133,7 @@ func TestDocumentationIsSafe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "<h1>Title</h1>\n<!-- raw HTML omitted -->\n<p><a href=\"\">x</a> <a href=\"https://example.com\">ok</a></p>\n" +
+	want := "<h1>Title</h1>\n<!-- raw HTML omitted -->\n<p>x <a href=\"https://example.com\">ok</a></p>\n" +
 		"<table>\n<thead>\n<tr>\n<th>a</th>\n<th>b</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n<td>1</td>\n<td>2</td>\n</tr>\n</tbody>\n</table>\n"
 	if diff := cmp.Diff(want, string(html)); diff != "" {
 		t.Error(diff)

@@ -148,18 +148,22 @@ func ProposalDigest(spec v1alpha1.ChangeRequestSpec) string {
 }
 
 // ProposalName makes a name for a proposal of its content, one that none of the
-// existing changes has; or it returns the open change that proposes the same.
+// existing changes has; or it returns the open change that proposes the same. The
+// name tells the content too: a list that holds no Programs is enough.
 func ProposalName(spec v1alpha1.ChangeRequestSpec, existing []v1alpha1.ChangeRequest) (name string, twin *v1alpha1.ChangeRequest) {
-	taken := map[string]bool{}
+	taken := map[string]*v1alpha1.ChangeRequest{}
 	for i := range existing {
-		taken[existing[i].Name] = true
+		taken[existing[i].Name] = &existing[i]
 		if !existing[i].Status.Phase.Done() && SameProposal(existing[i].Spec, spec) {
 			return "", &existing[i]
 		}
 	}
 	base := spec.Service + "-" + strings.TrimPrefix(ProposalDigest(spec), "sha256:")[:8]
 	name = base
-	for n := 2; taken[name]; n++ {
+	for n := 2; taken[name] != nil; n++ {
+		if !taken[name].Status.Phase.Done() {
+			return "", taken[name]
+		}
 		name = fmt.Sprintf("%s-%d", base, n)
 	}
 	return name, nil

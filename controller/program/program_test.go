@@ -129,7 +129,8 @@ func TestProposalName(t *testing.T) {
 		"the same is new, not looked at yet":        {[]v1alpha1.ChangeRequest{existing("x", spec, "")}, "", "x"},
 		"the same has ended":                        {[]v1alpha1.ChangeRequest{existing(base, spec, v1alpha1.ChangeApplied)}, base + "-2", ""},
 		"the same has ended twice":                  {[]v1alpha1.ChangeRequest{existing(base, spec, v1alpha1.ChangeApplied), existing(base+"-2", spec, v1alpha1.ChangeFailed)}, base + "-3", ""},
-		"somebody gave the name to something else":  {[]v1alpha1.ChangeRequest{existing(base, other, v1alpha1.ChangePreviewing)}, base + "-2", ""},
+		"the same is open, known by its name":       {[]v1alpha1.ChangeRequest{existing(base, other, v1alpha1.ChangePreviewing)}, "", base},
+		"the second of its name is open":            {[]v1alpha1.ChangeRequest{existing(base, spec, v1alpha1.ChangeApplied), existing(base+"-2", other, v1alpha1.ChangeApplying)}, "", base + "-2"},
 		"why it is proposed makes no other content": {[]v1alpha1.ChangeRequest{existing("x", v1alpha1.ChangeRequestSpec{Service: "orders", Description: "second"}, v1alpha1.ChangePreviewing)}, "", "x"},
 	} {
 		t.Run(name, func(t *testing.T) {
