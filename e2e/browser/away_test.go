@@ -31,7 +31,7 @@ func apiServerGoesAway(t *testing.T, p *portal.Portal) {
 	v.awaits(v.heading("First version of patient"))
 	v.awaits(exactly(v.column("dev"), "Applied"))
 	v.open("/compose?namespace=shop&service=patient")
-	kept, err := v.text(v.instance("patient"), "Image").InputValue()
+	kept, err := v.image(v.instance("patient")).InputValue()
 	v.must(err)
 	if kept != "ghcr.io/acme/orders:1.0.0" {
 		t.Errorf("what was entered has become %q", kept)

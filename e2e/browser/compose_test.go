@@ -21,7 +21,7 @@ func (v *visitor) composes(service string) {
 		v.fill(db.GetByLabel(environment, playwright.LocatorGetByLabelOptions{Exact: playwright.Bool(true)}).First(), "a password for "+environment)
 	}
 	web := v.instance(service + "-web")
-	v.fill(v.text(web, "Image"), "ghcr.io/acme/orders:1.0.0")
+	v.fill(v.image(web), "ghcr.io/acme/orders:1.0.0")
 	v.pick(web.GetByLabel("for Secret with environment variables"), service+"-db → secretName")
 	v.press(exactly(web, "Scale"))
 	v.press(says(web, "Per environment: Replicas").First())
@@ -35,10 +35,10 @@ func (v *visitor) replicas(web playwright.Locator, environment string) playwrigh
 	return group.GetByLabel(environment, playwright.LocatorGetByLabelOptions{Exact: playwright.Bool(true)})
 }
 
-// text is a field for text. Its label is also in that of the list of outputs to
-// take the value from.
-func (v *visitor) text(where playwright.Locator, label string) playwright.Locator {
-	return where.GetByRole("textbox", playwright.LocatorGetByRoleOptions{Name: label, Exact: playwright.Bool(true)})
+// image is the field for a web service's image. Its label is also in that of the
+// list of outputs to take the value from.
+func (v *visitor) image(web playwright.Locator) playwright.Locator {
+	return web.GetByRole("textbox", playwright.LocatorGetByRoleOptions{Name: "Image", Exact: playwright.Bool(true)})
 }
 
 // adds adds an instance of a golden path to the form.
@@ -62,7 +62,7 @@ func (v *visitor) sketches(service string, environments ...string) {
 	v.fill(v.page.GetByLabel("Name of the service"), service)
 	v.fill(v.page.GetByLabel("What is the change for?"), "First version of "+service+".")
 	v.adds("web-service", service)
-	v.fill(v.text(v.instance(service), "Image"), "ghcr.io/acme/orders:1.0.0")
+	v.fill(v.image(v.instance(service)), "ghcr.io/acme/orders:1.0.0")
 	chosen := v.page.GetByRole("group", playwright.PageGetByRoleOptions{Name: "Environments", Exact: playwright.Bool(true)})
 	for _, environment := range []string{"Development", "Test", "Production"} {
 		v.must(chosen.GetByRole("checkbox", playwright.LocatorGetByRoleOptions{Name: environment}).SetChecked(slices.Contains(environments, environment)))

@@ -22,11 +22,11 @@ func TestTwoPeopleEdit(t *testing.T) {
 	for _, v := range []*visitor{first, second} {
 		v.open("/compose?namespace=shop&service=" + service)
 	}
-	first.fill(first.text(first.instance(service), "Image"), "ghcr.io/acme/orders:1.1.0")
+	first.fill(first.image(first.instance(service)), "ghcr.io/acme/orders:1.1.0")
 	first.press(first.button("Propose and preview"))
 	first.awaits(exactly(first.column("dev"), "Applied"))
 
-	image := second.text(second.instance(service), "Image")
+	image := second.image(second.instance(service))
 	second.fill(image, "ghcr.io/acme/orders:2.0.0")
 	second.press(second.button("Propose and preview"))
 	second.awaits(second.page.GetByText("Somebody has changed this service since you opened the form."))
