@@ -2,6 +2,7 @@ package change
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -77,7 +78,7 @@ func foreignConfig(name string, spec, template pulumiv1.StackSpec) []string {
 			credentials[ref.Secret.Name] = variable
 		}
 	}
-	for _, key := range sortedKeys(spec.SecretsRef) {
+	for _, key := range slices.Sorted(maps.Keys(spec.SecretsRef)) {
 		if ref := spec.SecretsRef[key].Secret; ref != nil && credentials[ref.Name] != "" {
 			messages = append(messages, fmt.Sprintf("Stack %s takes config %s from Secret %s, which holds the engine's %s. Use another Secret.", name, key, ref.Name, credentials[ref.Name]))
 		}
@@ -88,7 +89,7 @@ func foreignConfig(name string, spec, template pulumiv1.StackSpec) []string {
 // foreignVariables names environment variables that a Stack may not set.
 func foreignVariables(name string, spec, template pulumiv1.StackSpec) []string {
 	var messages []string
-	for _, key := range sortedKeys(spec.EnvRefs) {
+	for _, key := range slices.Sorted(maps.Keys(spec.EnvRefs)) {
 		if _, given := template.EnvRefs[key]; !given && !slices.Contains(freeVariables, key) {
 			messages = append(messages, fmt.Sprintf("Stack %s sets the variable %s, which is not allowed. Remove it; allowed are %s.", name, key, strings.Join(freeVariables, ", ")))
 		}
@@ -98,19 +99,10 @@ func foreignVariables(name string, spec, template pulumiv1.StackSpec) []string {
 
 // configKeys are the keys of all config, plain and secret.
 func configKeys(spec pulumiv1.StackSpec) []string {
-	keys := sortedKeys(spec.Config)
-	keys = append(keys, sortedKeys(spec.ConfigRef)...)
-	keys = append(keys, sortedKeys(spec.SecretsRef)...)
-	keys = append(keys, sortedKeys(spec.Secrets)...)
-	return keys
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
+	keys := slices.Sorted(maps.Keys(spec.Config))
+	keys = append(keys, slices.Sorted(maps.Keys(spec.ConfigRef))...)
+	keys = append(keys, slices.Sorted(maps.Keys(spec.SecretsRef))...)
+	keys = append(keys, slices.Sorted(maps.Keys(spec.Secrets))...)
 	return keys
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -88,7 +90,7 @@ func (w *world) environmentProblems() []v1alpha1.Problem {
 		path := "environments." + string(proposal.Name)
 		environment, ok := w.environments[string(proposal.Name)]
 		if !ok {
-			names := strings.Join(sortedKeys(w.environments), ", ")
+			names := strings.Join(slices.Sorted(maps.Keys(w.environments)), ", ")
 			problems = append(problems, v1alpha1.Problem{Path: path, Message: fmt.Sprintf("There is no environment %q; there is %s.", proposal.Name, names)})
 			continue
 		}

@@ -1,6 +1,8 @@
 package program
 
 import (
+	"maps"
+	"slices"
 	"sort"
 
 	"github.com/Masterminds/semver/v3"
@@ -45,7 +47,7 @@ func (c catalogue) Versions(goldenPath string) []string {
 
 func (c catalogue) GoldenPaths() []string {
 	var names []string
-	for _, name := range sortedKeys(c) {
+	for _, name := range slices.Sorted(maps.Keys(c)) {
 		if len(c.Versions(name)) > 0 {
 			names = append(names, name)
 		}

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -22,7 +23,7 @@ var functions = []string{"fn::join", "fn::split", "fn::select", "fn::toJSON", "f
 var readers = []string{"helm.sh", "helm", "yaml", "kustomize"}
 
 func (v *validator) confine() {
-	for _, name := range sortedKeys(v.spec.Resources) {
+	for _, name := range slices.Sorted(maps.Keys(v.spec.Resources)) {
 		path, resource := "resources."+name, v.spec.Resources[name]
 		v.confineType(path+".type", resource.Type)
 		v.confineValue(path+".properties", literals(resource.Properties))
@@ -31,7 +32,7 @@ func (v *validator) confine() {
 			v.confineValue(path+".get.state", literals(resource.Get.State))
 		}
 	}
-	for _, name := range sortedKeys(v.spec.Configuration) {
+	for _, name := range slices.Sorted(maps.Keys(v.spec.Configuration)) {
 		// The engine evaluates a default as it does any other value.
 		if value := v.spec.Configuration[name].Default; value != nil {
 			v.confineValue("configuration."+name+".default", literal(*value))
@@ -88,7 +89,7 @@ func (v *validator) confineValue(path string, value any) {
 			v.confineValue(path+"["+itoa(i)+"]", item)
 		}
 	case map[string]any:
-		for _, key := range sortedKeys(value) {
+		for _, key := range slices.Sorted(maps.Keys(value)) {
 			// Keys are compared as Pulumi YAML does: without regard to case.
 			isFunction := strings.HasPrefix(strings.ToLower(key), "fn::")
 			allowed := slices.ContainsFunc(functions, func(f string) bool { return strings.EqualFold(f, key) })

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -32,7 +33,7 @@ func references(path string, value any) []reference {
 		return all
 	case map[string]any:
 		var all []reference
-		for _, key := range sortedKeys(v) {
+		for _, key := range slices.Sorted(maps.Keys(v)) {
 			all = append(all, references(path+"."+key, v[key])...)
 		}
 		return all
@@ -108,12 +109,12 @@ func graph(spec pulumiv1.ProgramSpec) map[string]node {
 func resourceReferences(name string, resource pulumiv1.Resource) []reference {
 	path := "resources." + name
 	var refs []reference
-	for _, property := range sortedKeys(resource.Properties) {
+	for _, property := range slices.Sorted(maps.Keys(resource.Properties)) {
 		refs = append(refs, references(path+".properties."+property, literal(resource.Properties[property]))...)
 	}
 	if resource.Get != nil {
 		refs = append(refs, parse(path+".get.id", resource.Get.ID)...)
-		for _, key := range sortedKeys(resource.Get.State) {
+		for _, key := range slices.Sorted(maps.Keys(resource.Get.State)) {
 			refs = append(refs, references(path+".get.state."+key, literal(resource.Get.State[key]))...)
 		}
 	}
@@ -126,7 +127,7 @@ func resourceReferences(name string, resource pulumiv1.Resource) []reference {
 				refs = append(refs, references(path+".options."+key, literal(*value))...)
 			}
 		}
-		for _, key := range sortedKeys(options.Providers) {
+		for _, key := range slices.Sorted(maps.Keys(options.Providers)) {
 			refs = append(refs, references(path+".options.providers."+key, literal(options.Providers[key]))...)
 		}
 	}
@@ -137,7 +138,7 @@ func resourceReferences(name string, resource pulumiv1.Resource) []reference {
 // cycle returns the names along one cycle, the first repeated at the end, or nil.
 func cycle(nodes map[string]node) []string {
 	search := &search{nodes: nodes, done: map[string]bool{}}
-	for _, name := range sortedKeys(nodes) {
+	for _, name := range slices.Sorted(maps.Keys(nodes)) {
 		if found := search.visit(name); found != nil {
 			return found
 		}

@@ -8,7 +8,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -113,7 +115,7 @@ func token(t string) string {
 // Pins returns the golden path versions that a valid Program uses, by name.
 func Pins(spec pulumiv1.ProgramSpec, catalogue Catalogue) []v1alpha1.PinnedGoldenPath {
 	var pins []v1alpha1.PinnedGoldenPath
-	for _, path := range sortedKeys(spec.Packages) {
+	for _, path := range slices.Sorted(maps.Keys(spec.Packages)) {
 		parts := pin.FindStringSubmatch(spec.Packages[path])
 		if parts == nil {
 			continue

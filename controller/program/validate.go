@@ -3,8 +3,10 @@ package program
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -66,9 +68,9 @@ func (v *validator) names() {
 		path string
 		keys []string
 	}{
-		{"configuration", sortedKeys(v.spec.Configuration)},
-		{"resources", sortedKeys(v.spec.Resources)},
-		{"variables", sortedKeys(v.spec.Variables)},
+		{"configuration", slices.Sorted(maps.Keys(v.spec.Configuration))},
+		{"resources", slices.Sorted(maps.Keys(v.spec.Resources))},
+		{"variables", slices.Sorted(maps.Keys(v.spec.Variables))},
 	} {
 		for _, name := range group.keys {
 			path := group.path + "." + name
@@ -83,7 +85,7 @@ func (v *validator) names() {
 			seen[name] = path
 		}
 	}
-	for _, name := range sortedKeys(v.spec.Resources) {
+	for _, name := range slices.Sorted(maps.Keys(v.spec.Resources)) {
 		path, _, _ := strings.Cut(v.spec.Resources[name].Type, ":")
 		if enginePackages[path] || !logicalName.MatchString(name) {
 			continue
@@ -100,7 +102,7 @@ func dnsLabel(name string) bool {
 }
 
 func (v *validator) packages() {
-	for _, name := range sortedKeys(v.spec.Packages) {
+	for _, name := range slices.Sorted(maps.Keys(v.spec.Packages)) {
 		path, value := "packages."+name, v.spec.Packages[name]
 		parts := pin.FindStringSubmatch(value)
 		if parts == nil || parts[1] != name {
@@ -131,7 +133,7 @@ func (v *validator) unknownGoldenPath(path, name string) bool {
 }
 
 func (v *validator) types() {
-	for _, name := range sortedKeys(v.spec.Resources) {
+	for _, name := range slices.Sorted(maps.Keys(v.spec.Resources)) {
 		path, t := "resources."+name+".type", v.spec.Resources[name].Type
 		packageName, _, found := strings.Cut(t, ":")
 		switch {
@@ -155,7 +157,7 @@ func (v *validator) types() {
 }
 
 func (v *validator) inputs() {
-	for _, name := range sortedKeys(v.instances) {
+	for _, name := range slices.Sorted(maps.Keys(v.instances)) {
 		problems := goldenpaths.CheckInputs(*v.instances[name], v.spec.Resources[name].Properties)
 		if dnsLabel(name) { // else said already
 			problems = goldenpaths.CheckInstance(*v.instances[name], name, v.spec.Resources[name].Properties)
@@ -171,17 +173,17 @@ func (v *validator) inputs() {
 }
 
 func (v *validator) wires() {
-	for _, name := range sortedKeys(v.spec.Variables) {
+	for _, name := range slices.Sorted(maps.Keys(v.spec.Variables)) {
 		for _, ref := range references("variables."+name, literal(v.spec.Variables[name])) {
 			v.wire(ref)
 		}
 	}
-	for _, name := range sortedKeys(v.spec.Outputs) {
+	for _, name := range slices.Sorted(maps.Keys(v.spec.Outputs)) {
 		for _, ref := range references("outputs."+name, literal(v.spec.Outputs[name])) {
 			v.wire(ref)
 		}
 	}
-	for _, name := range sortedKeys(v.spec.Resources) {
+	for _, name := range slices.Sorted(maps.Keys(v.spec.Resources)) {
 		for _, ref := range resourceReferences(name, v.spec.Resources[name]) {
 			if v.wire(ref) {
 				v.fits(name, ref)
@@ -261,9 +263,9 @@ func article(t v1alpha1.ValueType) string {
 
 func (v *validator) reachable() []string {
 	var names []string
-	names = append(names, sortedKeys(v.spec.Resources)...)
-	names = append(names, sortedKeys(v.spec.Variables)...)
-	names = append(names, sortedKeys(v.spec.Configuration)...)
+	names = append(names, slices.Sorted(maps.Keys(v.spec.Resources))...)
+	names = append(names, slices.Sorted(maps.Keys(v.spec.Variables))...)
+	names = append(names, slices.Sorted(maps.Keys(v.spec.Configuration))...)
 	sort.Strings(names)
 	return names
 }
@@ -276,8 +278,8 @@ func ValidateConfig(spec pulumiv1.ProgramSpec, proposal v1alpha1.EnvironmentProp
 	add := func(path, format string, args ...any) {
 		problems = append(problems, v1alpha1.Problem{Path: base + "." + path, Message: fmt.Sprintf(format, args...)})
 	}
-	declared := orNothing(sortedKeys(spec.Configuration))
-	for _, key := range sortedKeys(proposal.Config) {
+	declared := orNothing(slices.Sorted(maps.Keys(spec.Configuration)))
+	for _, key := range slices.Sorted(maps.Keys(proposal.Config)) {
 		if strings.Contains(key, ":") {
 			add("config."+key, "%q is config of a provider, which is for the environment to say.", key)
 			continue
@@ -291,7 +293,7 @@ func ValidateConfig(spec pulumiv1.ProgramSpec, proposal v1alpha1.EnvironmentProp
 			add("config."+key, "%s must be %s; it is %s.", key, want, proposal.Config[key].Raw)
 		}
 	}
-	for _, key := range sortedKeys(proposal.SecretsRef) {
+	for _, key := range slices.Sorted(maps.Keys(proposal.SecretsRef)) {
 		if _, ok := spec.Configuration[key]; !ok {
 			add("secretsRef."+key, "The Program declares no configuration %q; it declares %s.", key, declared)
 		}
@@ -299,7 +301,7 @@ func ValidateConfig(spec pulumiv1.ProgramSpec, proposal v1alpha1.EnvironmentProp
 			add("secretsRef."+key, "%s has a plain value as well; give it once.", key)
 		}
 	}
-	for _, key := range sortedKeys(spec.Configuration) {
+	for _, key := range slices.Sorted(maps.Keys(spec.Configuration)) {
 		_, plain := proposal.Config[key]
 		_, secret := proposal.SecretsRef[key]
 		if spec.Configuration[key].Default == nil && !plain && !secret && !known[key] {
@@ -340,15 +342,6 @@ func orNothing(names []string) string {
 		return "none"
 	}
 	return strings.Join(names, ", ")
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	sort.Strings(keys)
-	return keys
 }
 
 func itoa(i int) string { return strconv.Itoa(i) }
