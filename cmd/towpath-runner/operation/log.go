@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/towpath-dev/towpath/cmd/towpath-runner/scrub"
 	"github.com/towpath-dev/towpath/cmd/towpath-runner/stream"
 	"github.com/towpath-dev/towpath/controller/plan"
 )
@@ -34,11 +35,15 @@ type metadata struct {
 // commands that nobody can run here; the repair says its own.
 const pendingWarning = "Attempting to deploy or update resources with"
 
+// configurationWarning is what Pulumi YAML says of the field that Programs keep
+// their config in. The name is the operator's: nobody here can act on it.
+const configurationWarning = "Pulumi.yaml: root-level `configuration` field is deprecated; please use `config` instead."
+
 // logDiagnostic passes the engine's diagnostics on.
 func (s *session) logDiagnostic(event plan.Event) {
 	var e engineEvent
 	if json.Unmarshal(event, &e) != nil || e.Diagnostic == nil || e.Diagnostic.Ephemeral ||
-		strings.HasPrefix(e.Diagnostic.Message, pendingWarning) {
+		strings.HasPrefix(e.Diagnostic.Message, pendingWarning) || saysOnly(e.Diagnostic.Message, configurationWarning) {
 		return
 	}
 	d := e.Diagnostic
@@ -54,6 +59,11 @@ func (s *session) logDiagnostic(event plan.Event) {
 		text = name + ": " + text
 	}
 	s.out.Logf(severity, "%s", text)
+}
+
+// saysOnly reports whether a diagnostic is this warning and nothing else.
+func saysOnly(message, warning string) bool {
+	return strings.TrimPrefix(strings.TrimSpace(scrub.Plain(message)), "Warning: ") == warning
 }
 
 var done = map[string]string{
