@@ -2,7 +2,9 @@ package web
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"github.com/labstack/echo/v4"
@@ -86,7 +88,7 @@ func changeFilters(current, query string) []page.FilterView {
 
 func searchView(action, query string, keep url.Values) page.SearchView {
 	view := page.SearchView{Action: action, Query: safe(query)}
-	for _, name := range sortedKeys(keep) {
+	for _, name := range slices.Sorted(maps.Keys(keep)) {
 		view.Hidden = append(view.Hidden, components.HiddenView{Name: name, Value: keep.Get(name)})
 	}
 	return view

@@ -1,6 +1,9 @@
 package web
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/labstack/echo/v4"
 
 	"github.com/towpath-dev/towpath/components"
@@ -37,7 +40,7 @@ func (s *Server) listEnvironments(c echo.Context) error {
 	})
 	for _, environment := range environments {
 		var mayReview []string
-		for _, team := range sortedKeys(teams) {
+		for _, team := range slices.Sorted(maps.Keys(teams)) {
 			may, err := s.Cluster.MayReview(ctx, user, team, environment.Name)
 			if err != nil {
 				return err

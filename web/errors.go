@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/labstack/echo/v4"
 
@@ -52,7 +54,7 @@ func again(request *http.Request, status int) *page.AgainView {
 		return nil
 	}
 	view := &page.AgainView{Action: request.URL.Path}
-	for _, name := range sortedKeys(request.PostForm) {
+	for _, name := range slices.Sorted(maps.Keys(request.PostForm)) {
 		for _, value := range request.PostForm[name] {
 			view.Fields = append(view.Fields, components.HiddenView{Name: name, Value: value})
 		}

@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -179,7 +180,7 @@ func (v *formView) version(instance *compose.Instance, version *v1alpha1.GoldenP
 // notice says what is special about an instance.
 func (v *formView) notice(instance *compose.Instance, version *v1alpha1.GoldenPathVersion) string {
 	var sentences []string
-	if kept := sortedKeys(v.form.Rest.Extras[instance.Name].Properties); len(kept) > 0 {
+	if kept := slices.Sorted(maps.Keys(v.form.Rest.Extras[instance.Name].Properties)); len(kept) > 0 {
 		for i := range kept {
 			kept[i] = safe(kept[i])
 		}

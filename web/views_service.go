@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -99,7 +100,7 @@ func serviceView(service *kube.ServiceHistory, environments []v1alpha1.Environme
 		view.History = append(view.History, appliedView(service, &service.Applies[i], now))
 	}
 	if service.Program != nil {
-		for _, name := range sortedKeys(service.Program.Program.Packages) {
+		for _, name := range slices.Sorted(maps.Keys(service.Program.Program.Packages)) {
 			_, version, _ := strings.Cut(service.Program.Program.Packages[name], "@")
 			view.GoldenPaths = append(view.GoldenPaths, goldenPathLink(name, version))
 		}
@@ -253,13 +254,4 @@ func phases(run *v1alpha1.Run, now time.Time) []page.PhaseView {
 		views = append(views, page.PhaseView{Text: "Started", Status: components.TagView{Tone: components.Good, Text: "Done"}, At: momentOf(at, now)})
 	}
 	return append(views, page.PhaseView{Text: "Result", Status: runTag(run.Status.Phase), At: momentOf(run.Status.FinishedAt, now)})
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }
