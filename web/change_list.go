@@ -31,8 +31,7 @@ func (s *Server) listChanges(c echo.Context) error {
 	}
 	query, show := c.QueryParam("q"), c.QueryParam("show")
 	var found []*v1alpha1.ChangeRequest
-	for i := range changes {
-		cr := &changes[i]
+	for _, cr := range changes {
 		if shows(show, cr, user.Username) && matches(query, cr.Name, cr.Spec.Service, cr.Namespace, cr.Spec.Author.Username, cr.Spec.Description) {
 			found = append(found, cr)
 		}

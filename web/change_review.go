@@ -113,7 +113,7 @@ func (s *Server) checkApproval(ctx context.Context, user kube.User, change *kube
 		if environment.Name != sc.Environment {
 			continue
 		}
-		if objection := objectionTo(change, sc, environment, user); objection != "" {
+		if objection := objectionTo(&change.ChangeRequest, sc, environment, user); objection != "" {
 			return fault.New(fault.Forbidden, nil, "%s", safe(objection))
 		}
 	}

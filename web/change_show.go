@@ -89,8 +89,7 @@ func (s *Server) successor(ctx context.Context, user kube.User, cr *v1alpha1.Cha
 		return components.LinkView{}, err
 	}
 	slices.Reverse(changes) // the oldest first: the next one after this
-	for i := range changes {
-		other := &changes[i]
+	for _, other := range changes {
 		if other.Namespace == cr.Namespace && other.Spec.Service == cr.Spec.Service && other.Status.Phase != v1alpha1.ChangeRefused &&
 			cr.CreationTimestamp.Before(&other.CreationTimestamp) {
 			title, _ := titleOf(other)

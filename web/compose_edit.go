@@ -66,7 +66,7 @@ func example(world compose.World, path, name string) map[string]apiextensionsv1.
 // reviseChange shows the form of what a change proposed.
 func (s *Server) reviseChange(c echo.Context, namespace, name string) error {
 	ctx, user := c.Request().Context(), user(c)
-	change, err := s.Cluster.Change(ctx, user, namespace, name)
+	change, err := s.Cluster.Proposal(ctx, user, namespace, name)
 	if err != nil {
 		return err
 	}

@@ -26,9 +26,9 @@ func (s *Server) listEnvironments(c echo.Context) error {
 		return err
 	}
 	teams := map[string]bool{}
-	for i := range changes {
+	for _, cr := range changes {
 		if len(teams) < shownTeams {
-			teams[changes[i].Namespace] = true
+			teams[cr.Namespace] = true
 		}
 	}
 	view := page.EnvironmentsView{Shell: s.shell(c, "Environments")}

@@ -51,14 +51,12 @@ func (s *Server) showHome(c echo.Context) error {
 			return err
 		}
 	}
-	for i := len(changes) - 1; i >= 0; i-- { // the longest waiting first
-		if needs := asked.needs[i]; needs != "" && len(view.Waiting) < shownAtHome {
-			view.Waiting = append(view.Waiting, changeRow(&changes[i], needs, now))
-		}
+	for _, wanted := range asked.changes {
+		view.Waiting = append(view.Waiting, changeRow(wanted.change, wanted.needs, now))
 	}
-	for i := range changes {
-		if changes[i].Spec.Author.Username == user.Username && len(view.Mine) < shownAtHome {
-			view.Mine = append(view.Mine, changeRow(&changes[i], "", now))
+	for _, cr := range changes {
+		if cr.Spec.Author.Username == user.Username && len(view.Mine) < shownAtHome {
+			view.Mine = append(view.Mine, changeRow(cr, "", now))
 		}
 	}
 	rank := ranks(environments)
@@ -105,64 +103,79 @@ func lastMoved(services []kube.Service) []kube.Service {
 
 // asked is what a person is asked for.
 type asked struct {
-	// needs has a phrase for each change that waits for the person, by its index.
-	needs     map[int]string
+	// changes are those that wait for the person, the longest waiting first, as many
+	// as the page shows.
+	changes   []wanted
 	mayReview bool
+}
+
+// wanted is a change that waits for a person, and a phrase that says for what.
+type wanted struct {
+	change *v1alpha1.ChangeRequest
+	needs  string
 }
 
 // askedOf finds the changes that wait for a person's review: those whose plan the
 // gate would count their approval of.
-func (s *Server) askedOf(ctx context.Context, user kube.User, changes []v1alpha1.ChangeRequest, environments []v1alpha1.Environment) (asked, error) {
-	found := asked{needs: map[int]string{}}
-	reviews, err := s.Cluster.Reviews(ctx, user)
+func (s *Server) askedOf(ctx context.Context, user kube.User, newestFirst []*v1alpha1.ChangeRequest, environments []v1alpha1.Environment) (asked, error) {
+	var found asked
+	reviews, err := s.Cluster.ReviewsBy(ctx, user)
 	if err != nil {
 		return found, err
 	}
-	mine := map[string]bool{}
+	given := map[string]bool{}
 	for _, review := range reviews {
-		if review.Spec.Reviewer.Username == user.Username && review.Spec.Decision == v1alpha1.Approve {
-			mine[review.Namespace+"/"+review.Spec.ChangeRequest+"/"+review.Spec.PlanDigest] = true
+		if review.Spec.Decision == v1alpha1.Approve {
+			given[review.Namespace+"/"+review.Spec.ChangeRequest+"/"+review.Spec.PlanDigest] = true
 		}
 	}
 	rules := map[string]v1alpha1.Environment{}
 	for _, environment := range environments {
 		rules[environment.Name] = environment
 	}
-	for i := range changes {
-		cr := &changes[i]
+	may := s.rights(ctx, user)
+	for _, cr := range slices.Backward(newestFirst) {
 		if cr.Status.Phase.Done() || cr.Spec.Withdrawn {
 			continue
 		}
-		places, may, err := s.askedFor(ctx, user, cr, rules, mine)
-		if err != nil {
-			return found, err
+		var places []string
+		for i := range cr.Status.Stacks {
+			sc := &cr.Status.Stacks[i]
+			if sc.Phase != v1alpha1.StackInReview || sc.Plan == nil || given[cr.Namespace+"/"+cr.Name+"/"+sc.Plan.Digest] {
+				continue
+			}
+			mine, err := may(cr.Namespace, sc.Environment)
+			if err != nil {
+				return found, err
+			}
+			found.mayReview = found.mayReview || mine
+			if mine && objectionTo(cr, sc, rules[sc.Environment], user) == "" {
+				places = append(places, displayName(rules[sc.Environment], sc.Environment))
+			}
 		}
-		found.mayReview = found.mayReview || may
 		if len(places) > 0 {
-			found.needs[i] = "your review of " + enumerate(places)
+			found.changes = append(found.changes, wanted{cr, "your review of " + enumerate(places)})
+		}
+		if len(found.changes) == shownAtHome {
+			break
 		}
 	}
 	return found, nil
 }
 
-// askedFor are the environments of a change that wait for a person, and whether
-// the person reviews for any of those that wait at all.
-func (s *Server) askedFor(ctx context.Context, user kube.User, cr *v1alpha1.ChangeRequest, rules map[string]v1alpha1.Environment, mine map[string]bool) (places []string, reviews bool, err error) {
-	for j := range cr.Status.Stacks {
-		sc := &cr.Status.Stacks[j]
-		if sc.Phase != v1alpha1.StackInReview || sc.Plan == nil || mine[cr.Namespace+"/"+cr.Name+"/"+sc.Plan.Digest] {
-			continue
+// rights says where a person may review, and asks once for each place.
+func (s *Server) rights(ctx context.Context, user kube.User) func(namespace, environment string) (bool, error) {
+	type place struct{ namespace, environment string }
+	known := map[place]bool{}
+	return func(namespace, environment string) (bool, error) {
+		at := place{namespace, environment}
+		if may, ok := known[at]; ok {
+			return may, nil
 		}
-		may, err := s.Cluster.MayReview(ctx, user, cr.Namespace, sc.Environment)
-		if err != nil {
-			return nil, false, err
-		}
-		reviews = reviews || may
-		if may && objectionTo(&kube.Change{ChangeRequest: *cr}, sc, rules[sc.Environment], user) == "" {
-			places = append(places, safe(sc.Environment))
-		}
+		may, err := s.Cluster.MayReview(ctx, user, namespace, environment)
+		known[at] = may && err == nil
+		return may, err
 	}
-	return places, reviews, nil
 }
 
 // matches reports whether a list's search finds something in any of the texts.

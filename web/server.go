@@ -32,12 +32,13 @@ import (
 // Cluster is what the portal reads and does, always as a person. What the person
 // may not see is not found.
 type Cluster interface {
-	Changes(ctx context.Context, user kube.User) ([]v1alpha1.ChangeRequest, error)
+	Changes(ctx context.Context, user kube.User) ([]*v1alpha1.ChangeRequest, error)
 	Change(ctx context.Context, user kube.User, namespace, name string) (*kube.Change, error)
-	Reviews(ctx context.Context, user kube.User) ([]v1alpha1.Review, error)
+	Proposal(ctx context.Context, user kube.User, namespace, name string) (*v1alpha1.ChangeRequest, error)
+	ReviewsBy(ctx context.Context, user kube.User) ([]*v1alpha1.Review, error)
 	Services(ctx context.Context, user kube.User) ([]kube.Service, error)
 	Service(ctx context.Context, user kube.User, namespace, name string) (*kube.ServiceHistory, error)
-	Stacks(ctx context.Context, user kube.User, namespace, service string) ([]pulumiv1.Stack, error)
+	Stacks(ctx context.Context, user kube.User, namespace, service string) ([]*pulumiv1.Stack, error)
 	Run(ctx context.Context, user kube.User, namespace, name string) (*v1alpha1.Run, error)
 	Program(ctx context.Context, user kube.User, namespace, name string) (*pulumiv1.Program, error)
 	Environments(ctx context.Context, user kube.User) ([]v1alpha1.Environment, error)

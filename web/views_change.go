@@ -97,7 +97,7 @@ func environmentView(change *kube.Change, sc *v1alpha1.StackChange, environment 
 	}
 	for _, review := range change.Reviews {
 		if string(review.Spec.Environment) == sc.Environment {
-			view.Reviews = append(view.Reviews, reviewView(&review, now))
+			view.Reviews = append(view.Reviews, reviewView(review, now))
 		}
 	}
 	view.Form = reviewForm(change, sc, environment, r, kept)
@@ -128,7 +128,7 @@ func currentLog(change *kube.Change, sc *v1alpha1.StackChange) *components.LogVi
 			continue
 		case v1alpha1.RunRunning, v1alpha1.RunFailed, v1alpha1.RunDiverged, v1alpha1.RunInterrupted, v1alpha1.RunLost:
 		}
-		view := logView("log-"+safe(sc.Environment), operation.title, &run)
+		view := logView("log-"+safe(sc.Environment), operation.title, run)
 		return &view
 	}
 	return nil
@@ -170,7 +170,7 @@ func reviewForm(change *kube.Change, sc *v1alpha1.StackChange, environment v1alp
 		view.CommentURL = base + "/comment"
 	}
 	if r.mayReview[sc.Environment] {
-		objection := objectionTo(change, sc, environment, r.user)
+		objection := objectionTo(cr, sc, environment, r.user)
 		if objection == "" && !hasApproved(change, sc, r.user.Username) && sc.Phase == v1alpha1.StackInReview {
 			view.ApproveURL = base + "/approve"
 		}
@@ -192,7 +192,7 @@ func undecided(phase v1alpha1.StackPhase) bool {
 
 // objectionTo is what the gate would say against an approval by this person,
 // empty if nothing. It asks the gate itself, so that page and gate cannot differ.
-func objectionTo(change *kube.Change, sc *v1alpha1.StackChange, environment v1alpha1.Environment, user kube.User) string {
+func objectionTo(cr *v1alpha1.ChangeRequest, sc *v1alpha1.StackChange, environment v1alpha1.Environment, user kube.User) string {
 	const proposed = "proposed"
 	var review v1alpha1.Review
 	review.Name = proposed
@@ -201,7 +201,7 @@ func objectionTo(change *kube.Change, sc *v1alpha1.StackChange, environment v1al
 		Reviewer: v1alpha1.Person{Username: user.Username, Groups: user.Groups},
 	}
 	verdict, err := gate.Judge(gate.Facts{
-		Environment: environment, Author: change.Spec.Author.Username, Plan: *sc.Plan, Reviews: []v1alpha1.Review{review},
+		Environment: environment, Author: cr.Spec.Author.Username, Plan: *sc.Plan, Reviews: []v1alpha1.Review{review},
 	})
 	if err != nil {
 		return ""
@@ -213,7 +213,7 @@ func objectionTo(change *kube.Change, sc *v1alpha1.StackChange, environment v1al
 }
 
 func hasApproved(change *kube.Change, sc *v1alpha1.StackChange, username string) bool {
-	return slices.ContainsFunc(change.Reviews, func(r v1alpha1.Review) bool {
+	return slices.ContainsFunc(change.Reviews, func(r *v1alpha1.Review) bool {
 		return string(r.Spec.Environment) == sc.Environment && r.Spec.Reviewer.Username == username &&
 			r.Spec.Decision == v1alpha1.Approve && r.Spec.PlanDigest == sc.Plan.Digest
 	})

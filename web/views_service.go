@@ -21,20 +21,19 @@ import (
 // serviceRow is a service in a list, its environments in their order.
 func serviceRow(service kube.Service, rank map[string]int, now time.Time) components.ServiceRowView {
 	row := components.ServiceRowView{Name: safe(service.Name), URL: serviceURL(service.Namespace, service.Name), Namespace: service.Namespace}
-	stacks := inOrder(service.Stacks, rank)
-	for i := range stacks {
+	for _, stack := range inOrder(service.Stacks, rank) {
 		row.Places = append(row.Places, components.ServicePlaceView{
-			Environment: safe(kube.EnvironmentOf(&stacks[i])), Status: placeTag(&stacks[i]), Revision: revisionOf(service.Name, &stacks[i]),
+			Environment: safe(kube.EnvironmentOf(stack)), Status: placeTag(stack), Revision: revisionOf(service.Name, stack),
 		})
 	}
 	row.Moved = components.Moment(movedAt(service), now)
 	return row
 }
 
-func inOrder(stacks []pulumiv1.Stack, rank map[string]int) []pulumiv1.Stack {
+func inOrder(stacks []*pulumiv1.Stack, rank map[string]int) []*pulumiv1.Stack {
 	stacks = slices.Clone(stacks)
-	slices.SortStableFunc(stacks, func(a, b pulumiv1.Stack) int {
-		return rank[kube.EnvironmentOf(&a)] - rank[kube.EnvironmentOf(&b)]
+	slices.SortStableFunc(stacks, func(a, b *pulumiv1.Stack) int {
+		return rank[kube.EnvironmentOf(a)] - rank[kube.EnvironmentOf(b)]
 	})
 	return stacks
 }
@@ -51,8 +50,7 @@ func ranks(environments []v1alpha1.Environment) map[string]int {
 // movedAt is when something last happened to a service.
 func movedAt(service kube.Service) time.Time {
 	var last time.Time
-	for i := range service.Stacks {
-		stack := &service.Stacks[i]
+	for _, stack := range service.Stacks {
 		if update := stack.Status.LastUpdate; update != nil && update.LastResyncTime.After(last) {
 			last = update.LastResyncTime.Time
 		}
@@ -81,8 +79,8 @@ func serviceView(service *kube.ServiceHistory, environments []v1alpha1.Environme
 	rank := ranks(environments)
 	at := map[string]*pulumiv1.Stack{}
 	for _, stack := range inOrder(service.Stacks, rank) {
-		at[kube.EnvironmentOf(&stack)] = &stack
-		view.Places = append(view.Places, placeView(service, &stack, now))
+		at[kube.EnvironmentOf(stack)] = stack
+		view.Places = append(view.Places, placeView(service, stack, now))
 	}
 	view.Order = orderView(environments, func(environment v1alpha1.Environment) components.OrderNodeView {
 		node := components.OrderNodeView{Name: displayName(environment, environment.Name), Status: components.TagView{Tone: components.Idle, Text: "Not there"}}
@@ -91,13 +89,13 @@ func serviceView(service *kube.ServiceHistory, environments []v1alpha1.Environme
 		}
 		return node
 	})
-	for i := range service.Changes {
-		if cr := &service.Changes[i]; !cr.Status.Phase.Done() {
+	for _, cr := range service.Changes {
+		if !cr.Status.Phase.Done() {
 			view.Open = append(view.Open, changeRow(cr, "", now))
 		}
 	}
-	for i := range service.Applies {
-		view.History = append(view.History, appliedView(service, &service.Applies[i], now))
+	for _, run := range service.Applies {
+		view.History = append(view.History, appliedView(service, run, now))
 	}
 	if service.Program != nil {
 		for _, name := range slices.Sorted(maps.Keys(service.Program.Program.Packages)) {
@@ -122,8 +120,7 @@ func placeView(service *kube.ServiceHistory, stack *pulumiv1.Stack, now time.Tim
 	}
 	if update := stack.Status.LastUpdate; update != nil {
 		view.Run = runLink("Run", stack.Namespace, update.Name)
-		for i := range service.Applies {
-			run := &service.Applies[i]
+		for _, run := range service.Applies {
 			if run.Spec.StackName == stack.Name && run.Status.Phase == v1alpha1.RunSucceeded && run.Spec.Snapshot == update.LastSuccessfulCommit {
 				view.Since = momentOf(run.Status.FinishedAt, now)
 				view.Change = changeLink(service, run.Spec.ChangeRequest)
@@ -142,8 +139,8 @@ func placeView(service *kube.ServiceHistory, stack *pulumiv1.Stack, now time.Tim
 
 // healthTag is what is known of the health of what was applied last.
 func healthTag(service *kube.ServiceHistory, environment string) components.TagView {
-	for i := range service.Changes {
-		for _, sc := range service.Changes[i].Status.Stacks {
+	for _, cr := range service.Changes {
+		for _, sc := range cr.Status.Stacks {
 			if sc.Environment != environment || sc.Apply == "" {
 				continue
 			}
@@ -164,8 +161,8 @@ func changeLink(service *kube.ServiceHistory, name string) components.LinkView {
 	if name == "" {
 		return components.LinkView{}
 	}
-	for i := range service.Changes {
-		if cr := &service.Changes[i]; cr.Name == name {
+	for _, cr := range service.Changes {
+		if cr.Name == name {
 			title, _ := titleOf(cr)
 			return components.LinkView{Text: title, URL: changeURL(cr.Namespace, name)}
 		}
@@ -184,8 +181,7 @@ func appliedView(service *kube.ServiceHistory, run *v1alpha1.Run, now time.Time)
 	if run.Status.Summary != nil {
 		view.Counts = counts(*run.Status.Summary)
 	}
-	for i := range service.Changes {
-		cr := &service.Changes[i]
+	for _, cr := range service.Changes {
 		if cr.Name != run.Spec.ChangeRequest {
 			continue
 		}

@@ -144,8 +144,8 @@ func (b *builder) setConfig(environment, key string, value apiextensionsv1.JSON)
 
 // hasConfig reports whether the Stack of an environment has a value of its own.
 func (b *builder) hasConfig(environment, key string) bool {
-	for i := range b.world.Stacks {
-		if stack := &b.world.Stacks[i]; stack.Labels[v1alpha1.EnvironmentLabel] == environment {
+	for _, stack := range b.world.Stacks {
+		if stack.Labels[v1alpha1.EnvironmentLabel] == environment {
 			_, ok := stack.Spec.Config[key]
 			return ok
 		}

@@ -138,8 +138,7 @@ var secretRef = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?/[-._a-zA-Z0-
 // config asks of config that no field shows what the controller will ask.
 func (c *checker) config(proposal Proposal, environment v1alpha1.EnvironmentProposal) {
 	known := map[string]bool{}
-	for i := range c.world.Stacks {
-		stack := &c.world.Stacks[i]
+	for _, stack := range c.world.Stacks {
 		if stack.Labels[v1alpha1.EnvironmentLabel] != string(environment.Name) {
 			continue
 		}

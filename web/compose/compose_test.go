@@ -20,7 +20,7 @@ import (
 )
 
 // world has the built-in golden paths and three environments.
-func world(t *testing.T, stacks ...pulumiv1.Stack) compose.World {
+func world(t *testing.T, stacks ...*pulumiv1.Stack) compose.World {
 	t.Helper()
 	builtin, err := goldenpaths.Builtin()
 	if err != nil {
@@ -37,8 +37,8 @@ func world(t *testing.T, stacks ...pulumiv1.Stack) compose.World {
 	return w
 }
 
-func stack(environment string, config map[string]string, secrets map[string]string) pulumiv1.Stack {
-	s := pulumiv1.Stack{ObjectMeta: metav1.ObjectMeta{Name: "orders-" + environment, Labels: map[string]string{v1alpha1.EnvironmentLabel: environment}}}
+func stack(environment string, config map[string]string, secrets map[string]string) *pulumiv1.Stack {
+	s := &pulumiv1.Stack{ObjectMeta: metav1.ObjectMeta{Name: "orders-" + environment, Labels: map[string]string{v1alpha1.EnvironmentLabel: environment}}}
 	for key, value := range config {
 		if s.Spec.Config == nil {
 			s.Spec.Config = map[string]apiextensionsv1.JSON{}
@@ -189,7 +189,7 @@ func send(t *testing.T, w compose.World, form compose.Form, changes ...string) c
 }
 
 func TestValuesOfEnvironments(t *testing.T) {
-	stacks := []pulumiv1.Stack{
+	stacks := []*pulumiv1.Stack{
 		stack("dev", nil, map[string]string{"dbPassword": "orders-db-dev/password"}),
 		stack("prod", map[string]string{"replicas": "3", "other": `"x"`}, map[string]string{"dbPassword": "orders-db-prod/password"}),
 	}

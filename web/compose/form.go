@@ -24,7 +24,7 @@ type World struct {
 	// Environments in their order.
 	Environments []v1alpha1.Environment
 	// Stacks are those that the service has.
-	Stacks []pulumiv1.Stack
+	Stacks []*pulumiv1.Stack
 	// Teams are the namespaces that the person may propose for.
 	Teams []string
 }

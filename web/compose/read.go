@@ -18,8 +18,7 @@ import (
 func ReadService(w World, namespace, service string, spec pulumiv1.ProgramSpec) Form {
 	f := Form{Draft: rand.Text(), Fixed: true, Base: program.Digest(spec), Namespace: namespace, Service: service}
 	values := map[string]Values{}
-	for i := range w.Stacks {
-		stack := &w.Stacks[i]
+	for _, stack := range w.Stacks {
 		environment := stack.Labels[v1alpha1.EnvironmentLabel]
 		values[environment] = stackValues(stack)
 		if slices.ContainsFunc(w.Stages(), func(e v1alpha1.Environment) bool { return e.Name == environment }) {
@@ -41,8 +40,8 @@ func ReadChange(w World, namespace string, proposed v1alpha1.ChangeRequestSpec, 
 		Draft: rand.Text(), Fixed: fixed, Base: base, Namespace: namespace, Service: proposed.Service, Description: proposed.Description,
 	}
 	values := map[string]Values{}
-	for i := range w.Stacks {
-		values[w.Stacks[i].Labels[v1alpha1.EnvironmentLabel]] = stackValues(&w.Stacks[i])
+	for _, stack := range w.Stacks {
+		values[stack.Labels[v1alpha1.EnvironmentLabel]] = stackValues(stack)
 	}
 	own := map[string]Values{}
 	for _, environment := range proposed.Environments {

@@ -148,11 +148,11 @@ func (a *access) allowedIn(ctx context.Context, user User, action Action, namesp
 }
 
 // readable keeps those of the items that a person may list.
-func readable[T any](ctx context.Context, c *Cluster, user User, group, resource string, items []T, namespace func(*T) string) ([]T, error) {
+func readable[T client.Object](ctx context.Context, c *Cluster, user User, group, resource string, items []T) ([]T, error) {
 	var namespaces []string
 	seen := map[string]bool{}
-	for i := range items {
-		if name := namespace(&items[i]); !seen[name] {
+	for _, item := range items {
+		if name := item.GetNamespace(); !seen[name] {
 			seen[name] = true
 			namespaces = append(namespaces, name)
 		}
@@ -161,7 +161,7 @@ func readable[T any](ctx context.Context, c *Cluster, user User, group, resource
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(items, func(item T) bool { return !in[namespace(&item)] }), nil
+	return slices.DeleteFunc(items, func(item T) bool { return !in[item.GetNamespace()] }), nil
 }
 
 // MayReview reports whether a person may approve or reject plans for an

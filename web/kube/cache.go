@@ -16,8 +16,9 @@ import (
 
 // The names of the cache's indexes.
 const (
-	byChange  = "towpath-change"
-	byService = "towpath-service"
+	byChange   = "towpath-change"
+	byService  = "towpath-service"
+	byReviewer = "towpath-reviewer"
 )
 
 // watched are the kinds that the cache holds; it refuses to begin with others.
@@ -78,6 +79,7 @@ func (c *Cluster) watch(ctx context.Context) error {
 		value  func(client.Object) string
 	}{
 		{&v1alpha1.Review{}, byChange, func(o client.Object) string { return o.(*v1alpha1.Review).Spec.ChangeRequest }},
+		{&v1alpha1.Review{}, byReviewer, func(o client.Object) string { return o.(*v1alpha1.Review).Spec.Reviewer.Username }},
 		{&v1alpha1.Run{}, byChange, func(o client.Object) string { return o.(*v1alpha1.Run).Spec.ChangeRequest }},
 		{&v1alpha1.Run{}, byService, func(o client.Object) string { return o.(*v1alpha1.Run).Spec.Service }},
 		{&v1alpha1.ChangeRequest{}, byService, func(o client.Object) string { return o.(*v1alpha1.ChangeRequest).Spec.Service }},
@@ -103,6 +105,39 @@ func (c *Cluster) watch(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// everything returns all objects of a kind as the cache holds them: shared, not to
+// be changed, in no order. A List would copy each of thousands for every page.
+func everything[T any, P interface {
+	*T
+	client.Object
+}](ctx context.Context, c *Cluster) ([]P, error) {
+	informer, err := c.cached.GetInformer(ctx, P(new(T)))
+	if err != nil {
+		return nil, fmt.Errorf("list every %T: %w", *new(T), err)
+	}
+	indexed, ok := informer.(toolscache.SharedIndexInformer)
+	if !ok {
+		return nil, fmt.Errorf("list every %T: the cache of it cannot be read as a whole", *new(T))
+	}
+	objects := indexed.GetIndexer().List()
+	all := make([]P, 0, len(objects))
+	for _, object := range objects {
+		if o, ok := object.(P); ok {
+			all = append(all, o)
+		}
+	}
+	return all, nil
+}
+
+// pointers are the items of a list, each where it lies.
+func pointers[T any](items []T) []*T {
+	list := make([]*T, 0, len(items))
+	for i := range items {
+		list = append(list, &items[i])
+	}
+	return list
 }
 
 // ServiceOf is the name of the service that a Stack belongs to.

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -14,19 +15,20 @@ import (
 	v1alpha1 "github.com/towpath-dev/towpath/controller/api/v1alpha1"
 )
 
-// Change is a change with what belongs to it.
+// Change is a change with what belongs to it, without the Program that it proposes.
 type Change struct {
 	v1alpha1.ChangeRequest
-	// Runs are those that its environments name now, whole, by name. A run that the
-	// person may not see is not there.
-	Runs    map[string]v1alpha1.Run
-	Reviews []v1alpha1.Review // the oldest first
+	// Runs are those that its environments name now, by name: whole, but for
+	// applies that succeeded, which have no log. A run that the person may not see
+	// is not there.
+	Runs    map[string]*v1alpha1.Run
+	Reviews []*v1alpha1.Review // the oldest first
 }
 
 // Change reads a change with its runs and reviews.
 func (c *Cluster) Change(ctx context.Context, user User, namespace, name string) (*Change, error) {
-	change := &Change{Runs: map[string]v1alpha1.Run{}}
-	if err := c.read(ctx, user, "change", v1alpha1.GroupVersion.Group, "changerequests", namespace, name, &change.ChangeRequest); err != nil {
+	change := &Change{Runs: map[string]*v1alpha1.Run{}}
+	if err := c.glance(ctx, user, "change", v1alpha1.GroupVersion.Group, "changerequests", namespace, name, &change.ChangeRequest); err != nil {
 		return nil, err
 	}
 	if err := c.readRuns(ctx, user, change); err != nil {
@@ -36,22 +38,18 @@ func (c *Cluster) Change(ctx context.Context, user User, namespace, name string)
 	if err := c.cached.List(ctx, &reviews, client.InNamespace(namespace), client.MatchingFields{byChange: name}); err != nil {
 		return nil, fmt.Errorf("list the reviews of change %q: %w", name, err)
 	}
-	visible, err := readable(ctx, c, user, v1alpha1.GroupVersion.Group, "reviews", reviews.Items, func(r *v1alpha1.Review) string { return r.Namespace })
+	visible, err := readable(ctx, c, user, v1alpha1.GroupVersion.Group, "reviews", pointers(reviews.Items))
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(visible, func(a, b v1alpha1.Review) int {
-		if order := a.CreationTimestamp.Compare(b.CreationTimestamp.Time); order != 0 {
-			return order
-		}
-		return strings.Compare(a.Name, b.Name)
+	slices.SortFunc(visible, func(a, b *v1alpha1.Review) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
 	})
 	change.Reviews = visible
 	return change, nil
 }
 
-// readRuns reads the runs of a change at once: each is one question to the API
-// server, and they do not depend on each other.
+// readRuns reads the runs of a change at once: they do not depend on each other.
 func (c *Cluster) readRuns(ctx context.Context, user User, change *Change) error {
 	may, err := c.access.allowed(ctx, user, Action{Verb: "get", Group: v1alpha1.GroupVersion.Group, Resource: "runs", Namespace: change.Namespace})
 	if err != nil || !may {
@@ -66,8 +64,7 @@ func (c *Cluster) readRuns(ctx context.Context, user User, change *Change) error
 				continue
 			}
 			group.Go(func() error {
-				var run v1alpha1.Run
-				err := c.live.Get(ctx, client.ObjectKey{Namespace: change.Namespace, Name: name}, &run)
+				run, err := c.runs.read(ctx, client.ObjectKey{Namespace: change.Namespace, Name: name})
 				if apierrors.IsNotFound(err) {
 					return nil
 				}

@@ -30,6 +30,7 @@ type Cluster struct {
 	cached cache.Cache
 	// live asks the API server, with the portal's own identity.
 	live    client.Client
+	runs    *runs
 	access  *access
 	updates *updates
 	log     *slog.Logger
@@ -64,7 +65,7 @@ func New(config *rest.Config, log *slog.Logger) (*Cluster, error) {
 	}
 	return &Cluster{
 		config: config, http: httpClient, cached: cached, live: live,
-		access: newAccess(live), updates: newUpdates(), log: log,
+		runs: newRuns(cached, live), access: newAccess(live), updates: newUpdates(), log: log,
 	}, nil
 }
 

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	pulumiv1 "github.com/towpath-dev/towpath/controller/api/pulumi/v1"
@@ -16,12 +18,12 @@ import (
 
 // Changes returns the changes that a person may see, the newest first, without
 // the Programs that they propose.
-func (c *Cluster) Changes(ctx context.Context, user User) ([]v1alpha1.ChangeRequest, error) {
-	var list v1alpha1.ChangeRequestList
-	if err := c.cached.List(ctx, &list); err != nil {
-		return nil, fmt.Errorf("list changes: %w", err)
+func (c *Cluster) Changes(ctx context.Context, user User) ([]*v1alpha1.ChangeRequest, error) {
+	all, err := everything[v1alpha1.ChangeRequest](ctx, c)
+	if err != nil {
+		return nil, err
 	}
-	changes, err := readable(ctx, c, user, v1alpha1.GroupVersion.Group, "changerequests", list.Items, func(cr *v1alpha1.ChangeRequest) string { return cr.Namespace })
+	changes, err := readable(ctx, c, user, v1alpha1.GroupVersion.Group, "changerequests", all)
 	if err != nil {
 		return nil, err
 	}
@@ -29,20 +31,26 @@ func (c *Cluster) Changes(ctx context.Context, user User) ([]v1alpha1.ChangeRequ
 	return changes, nil
 }
 
-func newestFirst(a, b v1alpha1.ChangeRequest) int {
-	if order := b.CreationTimestamp.Compare(a.CreationTimestamp.Time); order != 0 {
-		return order
-	}
-	return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
+func newestFirst(a, b *v1alpha1.ChangeRequest) int {
+	return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 }
 
-// Reviews returns the reviews of a team's changes that a person may see.
-func (c *Cluster) Reviews(ctx context.Context, user User) ([]v1alpha1.Review, error) {
+// ReviewsBy returns the reviews that a person has written and may see.
+func (c *Cluster) ReviewsBy(ctx context.Context, user User) ([]*v1alpha1.Review, error) {
 	var list v1alpha1.ReviewList
-	if err := c.cached.List(ctx, &list); err != nil {
-		return nil, fmt.Errorf("list reviews: %w", err)
+	if err := c.cached.List(ctx, &list, client.MatchingFields{byReviewer: user.Username}); err != nil {
+		return nil, fmt.Errorf("list the reviews of %q: %w", user.Username, err)
 	}
-	return readable(ctx, c, user, v1alpha1.GroupVersion.Group, "reviews", list.Items, func(r *v1alpha1.Review) string { return r.Namespace })
+	return readable(ctx, c, user, v1alpha1.GroupVersion.Group, "reviews", pointers(list.Items))
+}
+
+// Proposal reads a change whole, with the Program that it proposes.
+func (c *Cluster) Proposal(ctx context.Context, user User, namespace, name string) (*v1alpha1.ChangeRequest, error) {
+	var cr v1alpha1.ChangeRequest
+	if err := c.read(ctx, user, "change", v1alpha1.GroupVersion.Group, "changerequests", namespace, name, &cr); err != nil {
+		return nil, err
+	}
+	return &cr, nil
 }
 
 // Environments returns all environments in the order in which changes pass them.
@@ -145,6 +153,26 @@ func (c *Cluster) Run(ctx context.Context, user User, namespace, name string) (*
 		return nil, err
 	}
 	return &run, nil
+}
+
+// glance reads one object as the cache has it if the person may get it. Only what
+// the cache does not know yet is read live.
+func (c *Cluster) glance(ctx context.Context, user User, what, group, resource, namespace, name string, into client.Object) error {
+	may, err := c.access.allowed(ctx, user, Action{Verb: "get", Group: group, Resource: resource, Namespace: namespace, Name: name})
+	if err != nil {
+		return err
+	}
+	if !may {
+		return notFound(what, namespace, name)
+	}
+	err = c.cached.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, into)
+	if apierrors.IsNotFound(err) {
+		return c.read(ctx, user, what, group, resource, namespace, name, into)
+	}
+	if err != nil {
+		return explain(err, "read "+what+" "+name, what, namespace, name)
+	}
+	return nil
 }
 
 // readPatience is how long one object may take to be read.

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -17,55 +18,51 @@ import (
 type Service struct {
 	Namespace, Name string
 	Program         *pulumiv1.Program
-	Stacks          []pulumiv1.Stack
+	Stacks          []*pulumiv1.Stack
 }
 
 // Services returns the services that a person may see, sorted by name.
 func (c *Cluster) Services(ctx context.Context, user User) ([]Service, error) {
-	var programs pulumiv1.ProgramList
-	if err := c.cached.List(ctx, &programs); err != nil {
-		return nil, fmt.Errorf("list programs: %w", err)
-	}
-	var stacks pulumiv1.StackList
-	if err := c.cached.List(ctx, &stacks); err != nil {
-		return nil, fmt.Errorf("list stacks: %w", err)
-	}
-	group := pulumiv1.GroupVersion.Group
-	visiblePrograms, err := readable(ctx, c, user, group, "programs", programs.Items, func(p *pulumiv1.Program) string { return p.Namespace })
+	programs, err := everything[pulumiv1.Program](ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	visibleStacks, err := readable(ctx, c, user, group, "stacks", stacks.Items, func(s *pulumiv1.Stack) string { return s.Namespace })
+	stacks, err := everything[pulumiv1.Stack](ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	return services(visiblePrograms, visibleStacks), nil
+	if programs, err = readable(ctx, c, user, pulumiv1.GroupVersion.Group, "programs", programs); err != nil {
+		return nil, err
+	}
+	if stacks, err = readable(ctx, c, user, pulumiv1.GroupVersion.Group, "stacks", stacks); err != nil {
+		return nil, err
+	}
+	return services(programs, stacks), nil
 }
 
-func services(programs []pulumiv1.Program, stacks []pulumiv1.Stack) []Service {
+func services(programs []*pulumiv1.Program, stacks []*pulumiv1.Stack) []Service {
 	type key struct{ namespace, name string }
 	at := make(map[key]int, len(programs))
 	all := make([]Service, 0, len(programs))
 	find := func(namespace, name string) *Service {
 		k := key{namespace, name}
-		if _, ok := at[k]; !ok {
-			at[k] = len(all)
+		i, ok := at[k]
+		if !ok {
+			i = len(all)
+			at[k] = i
 			all = append(all, Service{Namespace: namespace, Name: name})
 		}
-		return &all[at[k]]
+		return &all[i]
 	}
-	for i := range programs {
-		find(programs[i].Namespace, programs[i].Name).Program = &programs[i]
+	for _, program := range programs {
+		find(program.Namespace, program.Name).Program = program
 	}
-	for i := range stacks {
-		service := find(stacks[i].Namespace, ServiceOf(&stacks[i]))
-		service.Stacks = append(service.Stacks, stacks[i])
+	for _, stack := range stacks {
+		service := find(stack.Namespace, ServiceOf(stack))
+		service.Stacks = append(service.Stacks, stack)
 	}
 	slices.SortFunc(all, func(a, b Service) int {
-		if order := strings.Compare(a.Name, b.Name); order != 0 {
-			return order
-		}
-		return strings.Compare(a.Namespace, b.Namespace)
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Namespace, b.Namespace))
 	})
 	return all
 }
@@ -73,9 +70,9 @@ func services(programs []pulumiv1.Program, stacks []pulumiv1.Stack) []Service {
 // ServiceHistory is a service with its changes and applies, the newest first.
 type ServiceHistory struct {
 	Service
-	Changes []v1alpha1.ChangeRequest
+	Changes []*v1alpha1.ChangeRequest
 	// Applies are the runs that changed something, without plans and logs.
-	Applies []v1alpha1.Run
+	Applies []*v1alpha1.Run
 }
 
 // Service reads a service, its Program whole, with its history.
@@ -95,7 +92,7 @@ func (c *Cluster) Service(ctx context.Context, user User, namespace, name string
 	if err := c.cached.List(ctx, &changes, inside...); err != nil {
 		return nil, fmt.Errorf("list the changes of %q: %w", name, err)
 	}
-	history.Changes, err = readable(ctx, c, user, v1alpha1.GroupVersion.Group, "changerequests", changes.Items, func(cr *v1alpha1.ChangeRequest) string { return cr.Namespace })
+	history.Changes, err = readable(ctx, c, user, v1alpha1.GroupVersion.Group, "changerequests", pointers(changes.Items))
 	if err != nil {
 		return nil, err
 	}
@@ -107,12 +104,12 @@ func (c *Cluster) Service(ctx context.Context, user User, namespace, name string
 }
 
 // Stacks returns the Stacks of a service that a person may see.
-func (c *Cluster) Stacks(ctx context.Context, user User, namespace, service string) ([]pulumiv1.Stack, error) {
+func (c *Cluster) Stacks(ctx context.Context, user User, namespace, service string) ([]*pulumiv1.Stack, error) {
 	var stacks pulumiv1.StackList
 	if err := c.cached.List(ctx, &stacks, client.InNamespace(namespace), client.MatchingFields{byService: service}); err != nil {
 		return nil, fmt.Errorf("list the stacks of %q: %w", service, err)
 	}
-	return readable(ctx, c, user, pulumiv1.GroupVersion.Group, "stacks", stacks.Items, func(s *pulumiv1.Stack) string { return s.Namespace })
+	return readable(ctx, c, user, pulumiv1.GroupVersion.Group, "stacks", pointers(stacks.Items))
 }
 
 func (c *Cluster) readApplies(ctx context.Context, user User, history *ServiceHistory, inside []client.ListOption) error {
@@ -120,16 +117,13 @@ func (c *Cluster) readApplies(ctx context.Context, user User, history *ServiceHi
 	if err := c.cached.List(ctx, &runs, inside...); err != nil {
 		return fmt.Errorf("list the runs of %q: %w", history.Name, err)
 	}
-	visible, err := readable(ctx, c, user, v1alpha1.GroupVersion.Group, "runs", runs.Items, func(r *v1alpha1.Run) string { return r.Namespace })
+	visible, err := readable(ctx, c, user, v1alpha1.GroupVersion.Group, "runs", pointers(runs.Items))
 	if err != nil {
 		return err
 	}
-	history.Applies = slices.DeleteFunc(visible, func(r v1alpha1.Run) bool { return r.Spec.Operation == v1alpha1.Preview })
-	slices.SortFunc(history.Applies, func(a, b v1alpha1.Run) int {
-		if order := b.CreationTimestamp.Compare(a.CreationTimestamp.Time); order != 0 {
-			return order
-		}
-		return strings.Compare(a.Name, b.Name)
+	history.Applies = slices.DeleteFunc(visible, func(r *v1alpha1.Run) bool { return r.Spec.Operation == v1alpha1.Preview })
+	slices.SortFunc(history.Applies, func(a, b *v1alpha1.Run) int {
+		return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
 	})
 	return nil
 }
