@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/towpath-dev/towpath/internal/controlplane/controlplanetest"
+	towpathdev "github.com/towpath-dev/towpath/e2e/portal"
 )
 
 // answer is what a program said and how it ended.
@@ -20,33 +20,30 @@ type answer struct {
 // towpath runs the command line as one of the portal's people.
 func (p *portal) towpath(t *testing.T, role, stdin string, args ...string) answer {
 	t.Helper()
-	bin, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return execute(t, stdin, nil, filepath.Join(bin, "towpath"), append(args, "--role", role, "--dir", p.dir)...)
+	return execute(t, stdin, p.Towpath(t.Context(), role, args...))
 }
 
 // kubectl runs kubectl as one of the portal's people, in the team's namespace.
 func (p *portal) kubectl(t *testing.T, role, stdin string, args ...string) answer {
 	t.Helper()
-	return kubectl(t, p.kubeconfig(role), stdin, args...)
+	return kubectl(t, p.Kubeconfig(role), stdin, args...)
 }
 
 func kubectl(t *testing.T, kubeconfig, stdin string, args ...string) answer {
 	t.Helper()
-	return execute(t, stdin, []string{"HOME=" + t.TempDir()}, tool("kubectl"), append([]string{"--kubeconfig", kubeconfig}, args...)...)
+	cmd := exec.CommandContext(t.Context(), tool("kubectl"), append([]string{"--kubeconfig", kubeconfig}, args...)...)
+	cmd.Env = []string{"HOME=" + t.TempDir()}
+	return execute(t, stdin, cmd)
 }
 
-func execute(t *testing.T, stdin string, env []string, program string, args ...string) answer {
+func execute(t *testing.T, stdin string, cmd *exec.Cmd) answer {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), program, args...)
 	var out, errOut strings.Builder
-	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = strings.NewReader(stdin), &out, &errOut, env
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &errOut
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
-		t.Fatalf("run %s: %v", program, err)
+		t.Fatalf("run %s: %v", cmd.Path, err)
 	}
 	return answer{out: out.String(), err: errOut.String(), code: cmd.ProcessState.ExitCode()}
 }
@@ -98,9 +95,9 @@ func tool(name string) string {
 
 // module is the folder of the whole module.
 func module() string {
-	bin, err := controlplanetest.Bin()
+	root, err := towpathdev.Root()
 	if err != nil {
 		panic(err) // the tests run in a folder of the module
 	}
-	return filepath.Join(bin, "..", "..")
+	return root
 }

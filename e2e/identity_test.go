@@ -12,7 +12,7 @@ import (
 func TestThePreviewIdentityChangesNothing(t *testing.T) {
 	p := sharedPortal(t)
 	t.Parallel()
-	admin, err := p.adminKubeconfig()
+	admin, err := p.AdminKubeconfig()
 	if err != nil {
 		t.Fatal(err)
 	}

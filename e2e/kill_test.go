@@ -42,9 +42,9 @@ func TestKilledInTheMiddle(t *testing.T) {
 	t.Parallel()
 	p := ownPortal(t)
 	for name, kill := range map[string]func(t *testing.T){
-		"alone": func(*testing.T) { p.kill() },
+		"alone": func(*testing.T) { p.Kill() },
 		"with-all-its-runs": func(t *testing.T) {
-			p.kill()
+			p.Kill()
 			p.killRuns(t)
 		},
 	} {
@@ -116,7 +116,7 @@ func (p *portal) checkCutShort(t *testing.T, change string, operation v1alpha1.O
 func (p *portal) restart(t *testing.T) {
 	t.Helper()
 	began := time.Now()
-	if err := p.start(); err != nil {
+	if err := p.StartAgain(); err != nil {
 		t.Fatal(err)
 	}
 	took := time.Since(began).Round(100 * time.Millisecond)
@@ -171,11 +171,11 @@ func (p *portal) checkRestart(t *testing.T) {
 	change := p.propose(t, "developer", proposal("kept", "blue", "dev", "test"))
 	p.awaitPhases(t, change, map[string]v1alpha1.StackPhase{"dev": v1alpha1.StackApplied, "test": v1alpha1.StackInReview})
 	before := p.show(t, change)
-	if err := p.stop(); err != nil {
+	if err := p.Stop(); err != nil {
 		t.Fatalf("stop: %v", err)
 	}
-	text, err := os.ReadFile(p.output)
-	if err != nil || !strings.HasSuffix(string(text), fmt.Sprintf("Stopped. Everything is kept in %s.\n", p.dir)) {
+	text, err := os.ReadFile(p.Output)
+	if err != nil || !strings.HasSuffix(string(text), fmt.Sprintf("Stopped. Everything is kept in %s.\n", p.Dir)) {
 		t.Errorf("it ended with (%v):\n%s", err, text)
 	}
 	p.restart(t)
@@ -190,11 +190,14 @@ func (p *portal) checkRestart(t *testing.T) {
 // checkUnreachable stops the API server for the time of a preview, which must not
 // take silence for an answer.
 func (p *portal) checkUnreachable(t *testing.T) {
-	server := p.apiServer(t)
+	server, err := p.Child("kube-apiserver")
+	if err != nil {
+		t.Fatal(err)
+	}
 	resume := func() { _ = syscall.Kill(server, syscall.SIGCONT) }
 	defer resume()
 	change := p.propose(t, "developer", proposal("unreachable", "blue", "dev"))
-	runs := filepath.Join(p.dir, "controller", "runs")
+	runs := filepath.Join(p.Dir, "controller", "runs")
 	var stream string
 	p.await(t, "a runner", func(context.Context) (bool, string, error) {
 		started, err := filepath.Glob(filepath.Join(runs, "*", "started"))
@@ -219,26 +222,4 @@ func (p *portal) checkUnreachable(t *testing.T) {
 		t.Errorf("it says: %s", message)
 	}
 	p.awaitEnd(t, change, v1alpha1.ChangeApplied)
-}
-
-// apiServer is the process id of the portal's API server.
-func (p *portal) apiServer(t *testing.T) int {
-	t.Helper()
-	links, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, link := range links {
-		text, err := os.ReadFile(link)
-		if err != nil || !strings.Contains(string(text), "kube-apiserver\x00") || !strings.Contains(string(text), p.dir+"/") {
-			continue
-		}
-		var pid int
-		if _, err := fmt.Sscanf(link, "/proc/%d/cmdline", &pid); err != nil {
-			t.Fatal(err)
-		}
-		return pid
-	}
-	t.Fatal("the portal's API server is not found")
-	return 0
 }

@@ -5,9 +5,9 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -15,7 +15,7 @@ import (
 	"github.com/go-logr/logr"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"github.com/towpath-dev/towpath/internal/controlplane/controlplanetest"
+	towpathdev "github.com/towpath-dev/towpath/e2e/portal"
 )
 
 func TestMain(m *testing.M) {
@@ -33,7 +33,7 @@ func run(m *testing.M) int {
 	ctrl.SetLogger(logr.Discard()) // the client asks for one and has nothing to tell
 	code := m.Run()
 	if shared.portal != nil {
-		if err := shared.portal.stop(); err != nil {
+		if err := shared.portal.Stop(); err != nil {
 			fmt.Fprintln(os.Stderr, "stop the shared portal:", err)
 			return 1
 		}
@@ -46,20 +46,8 @@ var scratch string
 
 // built builds the programs under test, once.
 var built = sync.OnceValues(func() (string, error) {
-	toolchain, err := controlplanetest.Bin()
-	if err != nil {
-		return "", err
-	}
-	if _, err := os.Stat(filepath.Join(toolchain, "kubectl")); err != nil {
-		return "", fmt.Errorf("the toolchain is not there; run `make toolchain` first: %w", err)
-	}
 	bin := filepath.Join(scratch, "bin")
-	build := exec.Command("go", "build", "-o", bin+"/", "./cmd/towpath", "./cmd/towpath-runner")
-	build.Dir = filepath.Join(toolchain, "..", "..")
-	if output, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the programs: %w\n%s", err, output)
-	}
-	return bin, nil
+	return bin, towpathdev.Build(context.Background(), bin)
 })
 
 // shared is the portal that most tests use, each with services of its own.
@@ -74,10 +62,7 @@ func sharedPortal(t *testing.T) *portal {
 	t.Helper()
 	skipShort(t)
 	shared.once.Do(func() {
-		p := newPortal(filepath.Join(scratch, "shared"))
-		if shared.err = p.start(); shared.err == nil {
-			shared.portal = p
-		}
+		shared.portal, shared.err = start(filepath.Join(scratch, "shared", "towpath"))
 	})
 	if shared.err != nil {
 		t.Fatal(shared.err)
@@ -89,12 +74,12 @@ func sharedPortal(t *testing.T) *portal {
 func ownPortal(t *testing.T) *portal {
 	t.Helper()
 	skipShort(t)
-	p := newPortal(t.TempDir())
-	if err := p.start(); err != nil {
+	p, err := start(filepath.Join(t.TempDir(), "towpath"))
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := p.stop(); err != nil {
+		if err := p.Stop(); err != nil {
 			t.Errorf("stop the portal: %v", err)
 		}
 	})

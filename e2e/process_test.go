@@ -34,7 +34,7 @@ func (p *portal) runProcesses(t *testing.T) []process {
 			continue
 		}
 		environ, err := os.ReadFile(filepath.Join("/proc", entry.Name(), "environ"))
-		if err != nil || !bytes.Contains(environ, []byte(runner.RunMarker+"=")) || !bytes.Contains(environ, []byte(p.dir+"/")) {
+		if err != nil || !bytes.Contains(environ, []byte(runner.RunMarker+"=")) || !bytes.Contains(environ, []byte(p.Dir+"/")) {
 			continue // it has ended, or is somebody else's
 		}
 		name, err := os.ReadFile(filepath.Join("/proc", entry.Name(), "comm"))
@@ -67,7 +67,7 @@ func (p *portal) checkNothingLeft(t *testing.T) {
 		t.Errorf("processes of runs are left: %+v", left)
 	}
 	states := 0
-	err := filepath.WalkDir(filepath.Join(p.dir, "state"), func(path string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join(p.Dir, "state"), func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
@@ -87,7 +87,7 @@ func (p *portal) checkNothingLeft(t *testing.T) {
 // memory is the resident memory of the portal's own process, in MiB.
 func (p *portal) memory(t *testing.T) int {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p.cmd.Process.Pid), "status"))
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p.PID()), "status"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ import (
 func TestWhoMaySign(t *testing.T) {
 	p := sharedPortal(t)
 	t.Parallel()
-	admin, err := p.adminKubeconfig()
+	admin, err := p.AdminKubeconfig()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,10 +45,10 @@ func TestWhoMaySign(t *testing.T) {
 		p.towpath(t, "developer", "", "approve", name, "test").refused(t, "It was recorded and does not count: "+ownWork)
 	})
 	t.Run("the author by kubectl", func(t *testing.T) {
-		p.checkReview(t, p.kubeconfig("developer"), nil, review(name, "test", digest, "Approve", nil), "developer", false, ownWork)
+		p.checkReview(t, p.Kubeconfig("developer"), nil, review(name, "test", digest, "Approve", nil), "developer", false, ownWork)
 	})
 	t.Run("the author in another's name", func(t *testing.T) {
-		p.checkReview(t, p.kubeconfig("developer"), nil, review(name, "test", digest, "Approve", forged), "developer", false, ownWork)
+		p.checkReview(t, p.Kubeconfig("developer"), nil, review(name, "test", digest, "Approve", forged), "developer", false, ownWork)
 	})
 	t.Run("the author impersonated, in another's name", func(t *testing.T) {
 		as := []string{"--as=developer", "--as-group=developer", "--as-group=approver"}
@@ -79,7 +79,7 @@ func TestWhoMaySign(t *testing.T) {
 	})
 	t.Run("a plan that is another change's", func(t *testing.T) {
 		other := "sha256:" + strings.Repeat("0", 64)
-		p.checkReview(t, p.kubeconfig("approver"), nil, review(name, "test", other, "Approve", nil), "approver", false,
+		p.checkReview(t, p.Kubeconfig("approver"), nil, review(name, "test", other, "Approve", nil), "approver", false,
 			"It is of an outdated plan: the plan has changed since. Look at the new one.")
 		p.towpath(t, "approver", "", "approve", name, "test", "--plan", "000000000000").refused(t, "not 000000000000; look at it again.")
 	})

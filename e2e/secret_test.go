@@ -38,7 +38,7 @@ func (p *portal) checkSecrets(t *testing.T) {
 	places := p.objects(t)
 	for _, folder := range []string{"logs", "controller", "controlplane/logs"} {
 		read := 0
-		err := filepath.WalkDir(filepath.Join(p.dir, folder), func(path string, entry fs.DirEntry, err error) error {
+		err := filepath.WalkDir(filepath.Join(p.Dir, folder), func(path string, entry fs.DirEntry, err error) error {
 			if os.IsNotExist(err) || err == nil && !entry.Type().IsRegular() {
 				return nil // a run's folder goes when the run ends
 			}
@@ -70,7 +70,7 @@ func (p *portal) checkSecrets(t *testing.T) {
 // objects returns every object of the cluster but Secrets as JSON.
 func (p *portal) objects(t *testing.T) map[string][]byte {
 	t.Helper()
-	config, err := p.adminConfig()
+	config, err := p.Admin()
 	if err != nil {
 		t.Fatal(err)
 	}

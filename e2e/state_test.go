@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -63,7 +64,7 @@ func TestStateMovedByHand(t *testing.T) {
 	}
 
 	t.Run("the old approval no longer counts", func(t *testing.T) {
-		p.checkReview(t, p.kubeconfig("approver2"), nil, review(name, "prod", old.Plan.Digest, "Approve", nil), "approver2", false,
+		p.checkReview(t, p.Kubeconfig("approver2"), nil, review(name, "prod", old.Plan.Digest, "Approve", nil), "approver2", false,
 			"It is of an outdated plan: the plan has changed since. Look at the new one.")
 		p.towpath(t, "approver2", "", "approve", name, "prod", "--plan", old.Plan.Digest).refused(t, "look at it again.")
 		if shown := p.show(t, name); !strings.Contains(shown, "Approve by approver (does not count: It is of an outdated plan") {
@@ -99,7 +100,7 @@ func (p *portal) pulumiUp(t *testing.T, run *v1alpha1.Run, program map[string]an
 	if err := os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	kubeconfig, err := p.adminKubeconfig()
+	kubeconfig, err := p.AdminKubeconfig()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +120,8 @@ func (p *portal) pulumiUp(t *testing.T, run *v1alpha1.Run, program map[string]an
 		{"config", "set", "kubernetes:namespace", "shop-" + run.Spec.Environment},
 		{"up", "--yes", "--skip-preview"},
 	} {
-		args = append(args, "--stack", run.Spec.Stack.Stack)
-		execute(t, "", env, tool("pulumi"), append(args, "--non-interactive", "--cwd", dir)...).works(t)
+		pulumi := exec.CommandContext(t.Context(), tool("pulumi"), append(args, "--stack", run.Spec.Stack.Stack, "--non-interactive", "--cwd", dir)...)
+		pulumi.Env = env
+		execute(t, "", pulumi).works(t)
 	}
 }

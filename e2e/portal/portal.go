@@ -19,14 +19,15 @@ import (
 type Portal struct {
 	// Dir is the folder of all its state.
 	Dir string
+	// Output is the file that its output goes to.
+	Output string
 	// URL is its address.
 	URL string
 
-	bin    string
-	output string // the file that its output goes to
-	cmd    *exec.Cmd
-	ended  chan struct{} // closed when the process has ended
-	err    error         // how it ended; only after ended
+	bin   string
+	cmd   *exec.Cmd
+	ended chan struct{} // closed when the process has ended
+	err   error         // how it ended; only after ended
 }
 
 const (
@@ -59,6 +60,9 @@ func Build(ctx context.Context, bin string) error {
 	if err != nil {
 		return err
 	}
+	if _, err := os.Stat(filepath.Join(root, ".toolchain", "bin", "kubectl")); err != nil {
+		return fmt.Errorf("the toolchain is not there; run `make toolchain` first: %w", err)
+	}
 	build := exec.CommandContext(ctx, "go", "build", "-o", bin+string(filepath.Separator), "./cmd/towpath", "./cmd/towpath-runner")
 	build.Dir = root
 	if output, err := build.CombinedOutput(); err != nil {
@@ -70,34 +74,44 @@ func Build(ctx context.Context, bin string) error {
 // Start starts a portal with the programs in bin and its state in dir, and returns
 // when it says that it is ready.
 func Start(bin, dir string) (*Portal, error) {
-	root, err := Root()
-	if err != nil {
-		return nil, err
-	}
+	p := &Portal{Dir: dir, Output: dir + ".log", bin: bin}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder of the portal: %w", err)
 	}
-	p := &Portal{Dir: dir, bin: bin, output: dir + ".log", ended: make(chan struct{})}
-	output, err := os.Create(p.output)
+	if err := p.StartAgain(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// StartAgain starts a portal that was stopped or killed, with the state it had.
+func (p *Portal) StartAgain() error {
+	root, err := Root()
 	if err != nil {
-		return nil, fmt.Errorf("keep the portal's output: %w", err)
+		return err
+	}
+	output, err := os.Create(p.Output)
+	if err != nil {
+		return fmt.Errorf("keep the portal's output: %w", err)
 	}
 	defer output.Close()
-	p.cmd = exec.Command(filepath.Join(bin, "towpath"), "dev", "--dir", dir, "--toolchain", filepath.Join(root, ".toolchain")) //nolint:noctx // Stop ends it
+	p.cmd = exec.Command(filepath.Join(p.bin, "towpath"), "dev", "--dir", p.Dir, "--toolchain", filepath.Join(root, ".toolchain")) //nolint:noctx // Stop ends it
 	p.cmd.Stdout, p.cmd.Stderr = output, output
 	// It must not outlive a test run that is cut short.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	if err := p.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start towpath dev: %w", err)
+		return fmt.Errorf("start towpath dev: %w", err)
 	}
+	cmd, ended := p.cmd, make(chan struct{})
+	p.ended = ended
 	go func() {
-		p.err = p.cmd.Wait()
-		close(p.ended)
+		p.err = cmd.Wait()
+		close(ended)
 	}()
 	if err := p.awaitReady(); err != nil {
-		return nil, errors.Join(err, p.Stop())
+		return errors.Join(err, p.Stop())
 	}
-	return p, nil
+	return nil
 }
 
 var ready = regexp.MustCompile(`(?s)Towpath is ready\..*?(http://\S+)`)
@@ -111,7 +125,7 @@ func (p *Portal) awaitReady() error {
 			over = true
 		default:
 		}
-		text, err := os.ReadFile(p.output)
+		text, err := os.ReadFile(p.Output)
 		if err != nil {
 			return fmt.Errorf("read the portal's output: %w", err)
 		}
@@ -148,10 +162,15 @@ func (p *Portal) Stop() error {
 		}
 		return nil
 	case <-time.After(stopPatience):
-		_ = p.cmd.Process.Kill()
-		<-p.ended
+		p.Kill()
 		return fmt.Errorf("towpath dev did not stop within %s", stopPatience)
 	}
+}
+
+// Kill kills the portal's own process, as kill -9 does, and waits for its end.
+func (p *Portal) Kill() {
+	_ = p.cmd.Process.Kill() // one that has ended is as good
+	<-p.ended
 }
 
 // PID is the process id of the portal.

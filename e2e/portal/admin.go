@@ -1,4 +1,4 @@
-package e2e
+package portal
 
 import (
 	"crypto/ecdsa"
@@ -12,7 +12,6 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
-	"testing"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -20,10 +19,10 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// adminConfig signs in as a cluster administrator, which is whoever can read the
-// key of the portal's certificate authority.
-func (p *portal) adminConfig() (*rest.Config, error) {
-	config, err := clientcmd.BuildConfigFromFlags("", p.kubeconfig("platform"))
+// Admin signs in as a cluster administrator, which is whoever can read the key of
+// the portal's certificate authority.
+func (p *Portal) Admin() (*rest.Config, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", p.Kubeconfig("platform"))
 	if err != nil {
 		return nil, err
 	}
@@ -31,9 +30,9 @@ func (p *portal) adminConfig() (*rest.Config, error) {
 	return config, err
 }
 
-// adminKubeconfig writes a kubeconfig of the administrator and returns its path.
-func (p *portal) adminKubeconfig() (string, error) {
-	config, err := clientcmd.LoadFromFile(p.kubeconfig("platform"))
+// AdminKubeconfig writes a kubeconfig of the administrator and returns its path.
+func (p *Portal) AdminKubeconfig() (string, error) {
+	config, err := clientcmd.LoadFromFile(p.Kubeconfig("platform"))
 	if err != nil {
 		return "", err
 	}
@@ -44,15 +43,15 @@ func (p *portal) adminKubeconfig() (string, error) {
 	for name := range config.AuthInfos {
 		config.AuthInfos[name] = info
 	}
-	file, err := os.CreateTemp(filepath.Dir(p.dir), "admin-*.kubeconfig")
+	file, err := os.CreateTemp(filepath.Dir(p.Dir), "admin-*.kubeconfig")
 	if err != nil {
 		return "", err
 	}
 	return file.Name(), errors.Join(file.Close(), clientcmd.WriteToFile(*config, file.Name()))
 }
 
-func (p *portal) certify(user, group string) (cert, key []byte, err error) {
-	pki := filepath.Join(p.dir, "controlplane", "pki")
+func (p *Portal) certify(user, group string) (cert, key []byte, err error) {
+	pki := filepath.Join(p.Dir, "controlplane", "pki")
 	ca, err := block(filepath.Join(pki, "ca.crt"))
 	if err != nil {
 		return nil, nil, err
@@ -101,21 +100,4 @@ func block(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s holds no PEM block", path)
 	}
 	return decoded.Bytes, nil
-}
-
-// anonymousKubeconfig knows the cluster and nobody in it.
-func (p *portal) anonymousKubeconfig(t *testing.T) string {
-	t.Helper()
-	config, err := clientcmd.LoadFromFile(p.kubeconfig("platform"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name := range config.AuthInfos {
-		config.AuthInfos[name] = clientcmdapi.NewAuthInfo()
-	}
-	path := filepath.Join(t.TempDir(), "anonymous.kubeconfig")
-	if err := clientcmd.WriteToFile(*config, path); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
