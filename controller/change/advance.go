@@ -123,7 +123,7 @@ func (r *Reconciler) begin(ctx context.Context, s *stackWork) error {
 func (r *Reconciler) again(s *stackWork, message string, differences []v1alpha1.Difference) {
 	s.change.Attempt++
 	s.change.Message, s.change.Differences = message, differences
-	s.change.Preview, s.change.Plan, s.change.Approval, s.change.Apply = "", nil, nil, ""
+	s.change.Preview, s.change.Plan, s.change.Editors, s.change.Approval, s.change.Apply = "", nil, nil, nil, ""
 	s.change.Phase = v1alpha1.StackPending
 }
 
@@ -197,8 +197,9 @@ func (r *Reconciler) reviewing(ctx context.Context, s *stackWork) error {
 		r.again(s, "What the plan was made from has changed; approvals of it are void.", changed)
 		return nil
 	}
+	s.change.Editors = s.editors()
 	verdict, err := gate.Judge(gate.Facts{
-		Environment: s.environment, Author: s.cr.Spec.Author.Username, Editors: s.editors(), Plan: *s.change.Plan,
+		Environment: s.environment, Author: s.cr.Spec.Author.Username, Editors: s.change.Editors, Plan: *s.change.Plan,
 		Reviews: s.reviewsOf(s.change.Environment), Now: r.Clock.Now(),
 	})
 	if err != nil {
@@ -243,10 +244,11 @@ func (r *Reconciler) approved(s *stackWork, approval *v1alpha1.Approval) {
 }
 
 func (r *Reconciler) awaitReview(s *stackWork, missing int) {
-	who := fmt.Sprintf("whoever may review %s, except %s", s.environment.Name, s.cr.Spec.Author.Username)
+	who := "whoever may review " + s.environment.Name
 	if groups := s.environment.Spec.Approval.Groups; len(groups) > 0 {
-		who = fmt.Sprintf("members of %s, except %s", strings.Join(groups, " or "), s.cr.Spec.Author.Username)
+		who = "members of " + strings.Join(groups, " or ")
 	}
+	who += ", except " + strings.Join(append([]string{s.cr.Spec.Author.Username}, s.change.Editors...), " and ")
 	message := fmt.Sprintf("The plan (%s) waits for an approval.", s.change.Plan.Summary.Text)
 	if missing > 1 {
 		message = fmt.Sprintf("The plan (%s) waits for %d approvals.", s.change.Plan.Summary.Text, missing)

@@ -257,7 +257,13 @@ func TestAnEditorOfTheStackCannotApprove(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.propose("second", to("dev", "test"))
-	s.previewed("second")
+	before := in(t, s.previewed("second"), "test")
+	if diff := cmp.Diff([]string{"ben"}, before.Editors); diff != "" {
+		t.Errorf("the editors that pages know of:\n%s", diff)
+	}
+	if diff := cmp.Diff("whoever may review test, except ana and ben", before.Waiting.Who); diff != "" {
+		t.Error(diff)
+	}
 	cr, status := s.reviews("ben", s.signed("second", "test", v1alpha1.Approve))
 	want := v1alpha1.ReviewStatus{Counts: new(false), Message: "Whoever last edited the Program or the Stack cannot approve it; somebody else has to."}
 	if diff := cmp.Diff(want, status); diff != "" {

@@ -3,6 +3,7 @@ package change
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -22,18 +23,20 @@ func (w *world) reviewsOf(environment string) []v1alpha1.Review {
 	return mine
 }
 
-// editors are the people whose edits, made by another door, are in the plan.
+// editors are the people other than the author whose edits, made by another door,
+// are in the plan.
 func (s *stackWork) editors() []string {
 	var editors []string
-	if stack, _ := s.stackFor(s.environment.Name); stack != nil {
-		if editor := stack.Annotations[v1alpha1.LastEditorAnnotation]; editor != "" {
+	add := func(editor string) {
+		if editor != "" && editor != s.cr.Spec.Author.Username && !slices.Contains(editors, editor) {
 			editors = append(editors, editor)
 		}
 	}
+	if stack, _ := s.stackFor(s.environment.Name); stack != nil {
+		add(stack.Annotations[v1alpha1.LastEditorAnnotation])
+	}
 	if p := s.program; p != nil && program.Digest(p.Program) == program.Digest(s.cr.Spec.Program) {
-		if editor := p.Annotations[v1alpha1.LastEditorAnnotation]; editor != "" {
-			editors = append(editors, editor)
-		}
+		add(p.Annotations[v1alpha1.LastEditorAnnotation])
 	}
 	return editors
 }

@@ -240,6 +240,11 @@ type StackChange struct {
 	// Plan is what reviewers sign.
 	// +optional
 	Plan *PlanReference `json:"plan,omitempty"`
+	// Editors have changed the Program or Stack that the plan is made from, by
+	// another door than the change. Like the author, they cannot approve it.
+	// +optional
+	// +listType=atomic
+	Editors []string `json:"editors,omitempty"`
 	// Approval is how the plan came to be approved.
 	// +optional
 	Approval *Approval `json:"approval,omitempty"`

@@ -1130,6 +1130,11 @@ func (in *StackChange) DeepCopyInto(out *StackChange) {
 		*out = new(PlanReference)
 		(*in).DeepCopyInto(*out)
 	}
+	if in.Editors != nil {
+		in, out := &in.Editors, &out.Editors
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.Approval != nil {
 		in, out := &in.Approval, &out.Approval
 		*out = new(Approval)
