@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/singleflight"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	utilcache "k8s.io/apimachinery/pkg/util/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -22,6 +23,9 @@ const (
 	// decisionAge is how long an answer about a right is believed. A right that is
 	// taken away is gone from the pages within this time; writes are judged at once.
 	decisionAge = 5 * time.Second
+	// decisionRenewal is the age at which an answer that is still of use is asked for
+	// again, so that nobody who goes from page to page waits for it.
+	decisionRenewal = decisionAge / 2
 	// askPatience is how long a question about a right may take: a page that cannot
 	// be answered should say so while people still look at it.
 	askPatience = 5 * time.Second
@@ -41,6 +45,8 @@ type Action struct {
 type access struct {
 	client client.Client
 	known  *utilcache.LRUExpireCache
+	// asking holds the questions on their way: many readers of one page ask once.
+	asking singleflight.Group
 }
 
 func newAccess(c client.Client) *access {
@@ -52,6 +58,11 @@ func newAccess(c client.Client) *access {
 type decision struct {
 	person [sha256.Size]byte
 	action Action
+}
+
+// String tells decisions apart. No part of an action can contain a zero byte.
+func (d decision) String() string {
+	return strings.Join([]string{string(d.person[:]), d.action.Verb, d.action.Group, d.action.Resource, d.action.Namespace, d.action.Name}, "\x00")
 }
 
 func (u User) digest() [sha256.Size]byte {
@@ -92,26 +103,53 @@ func (a *access) allowed(ctx context.Context, user User, action Action) (bool, e
 		return false, err
 	}
 	key := decision{person: user.digest(), action: action}
-	if answer, ok := a.known.Get(key); ok {
-		return answer.(bool), nil
+	if known, ok := a.known.Get(key); ok {
+		known := known.(answer)
+		if time.Since(known.asked) >= decisionRenewal {
+			a.ask(ctx, key, user)
+		}
+		return known.allowed, nil
 	}
-	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-		User: user.Username,
-		// Everybody who signs in is a member of it; a review takes groups literally.
-		Groups: append(slices.Clone(user.Groups), "system:authenticated"),
-		ResourceAttributes: &authorizationv1.ResourceAttributes{
-			Verb: action.Verb, Group: action.Group, Resource: action.Resource,
-			Namespace: action.Namespace, Name: action.Name,
-		},
-	}}
-	asking, cancel := context.WithTimeout(ctx, askPatience)
-	defer cancel()
-	if err := a.client.Create(asking, review); err != nil {
-		return false, fault.New(fault.Unavailable, fmt.Errorf("ask whether %q may %s %s: %w", user.Username, action.Verb, action.Resource, err),
-			"The cluster cannot be asked what you may see. Try again in a moment.")
+	select {
+	case result := <-a.ask(ctx, key, user):
+		if result.Err != nil {
+			return false, fault.New(fault.Unavailable, result.Err, "The cluster cannot be asked what you may see. Try again in a moment.")
+		}
+		return result.Val.(bool), nil
+	case <-ctx.Done():
+		return false, fmt.Errorf("ask whether %q may %s %s: %w", user.Username, action.Verb, action.Resource, ctx.Err())
 	}
-	a.known.Add(key, review.Status.Allowed, decisionAge)
-	return review.Status.Allowed, nil
+}
+
+// answer is what the API server said of a right, and when it was asked.
+type answer struct {
+	allowed bool
+	asked   time.Time
+}
+
+// ask asks the API server and remembers the answer. The question outlives the
+// reader who asked it: others may wait for the same answer.
+func (a *access) ask(ctx context.Context, key decision, user User) <-chan singleflight.Result {
+	action := key.action
+	return a.asking.DoChan(key.String(), func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askPatience)
+		defer cancel()
+		asked := time.Now()
+		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+			User: user.Username,
+			// Everybody who signs in is a member of it; a review takes groups literally.
+			Groups: append(slices.Clone(user.Groups), "system:authenticated"),
+			ResourceAttributes: &authorizationv1.ResourceAttributes{
+				Verb: action.Verb, Group: action.Group, Resource: action.Resource,
+				Namespace: action.Namespace, Name: action.Name,
+			},
+		}}
+		if err := a.client.Create(ctx, review); err != nil {
+			return false, fmt.Errorf("ask whether %q may %s %s: %w", user.Username, action.Verb, action.Resource, err)
+		}
+		a.known.Add(key, answer{review.Status.Allowed, asked}, decisionAge)
+		return review.Status.Allowed, nil
+	})
 }
 
 // allowedIn returns those of the namespaces in which a person may do something.

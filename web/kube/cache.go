@@ -32,11 +32,18 @@ func watched() []client.Object {
 
 // newCache makes a cache of what lists and summaries show. The bulk of a change,
 // a run or a Program is read live by the one page that needs it.
-func newCache(config *rest.Config, options cache.Options) (cache.Cache, error) {
+// Plans pass by here on their way: packed has what is to be kept of them.
+func newCache(config *rest.Config, options cache.Options, packed *packedRuns) (cache.Cache, error) {
 	shared := true
 	options.DefaultUnsafeDisableDeepCopy = &shared
 	options.ReaderFailOnMissingInformer = true
-	options.DefaultTransform = slim
+	options.DefaultTransform = func(object any) (any, error) {
+		if run, ok := object.(*v1alpha1.Run); ok {
+			run.ManagedFields = nil
+			_ = packed.keep(run) // what is not kept is read when it is wanted
+		}
+		return slim(object), nil
+	}
 	c, err := cache.New(config, options)
 	if err != nil {
 		return nil, fmt.Errorf("set up the cache: %w", err)
@@ -45,19 +52,28 @@ func newCache(config *rest.Config, options cache.Options) (cache.Cache, error) {
 }
 
 // slim takes out of an object what no list shows.
-func slim(object any) (any, error) {
+func slim(object any) any {
 	o, ok := object.(client.Object)
 	if !ok {
-		return object, nil
+		return object
 	}
 	o.SetManagedFields(nil)
+	delete(o.GetAnnotations(), corev1.LastAppliedConfigAnnotation)
 	switch o := o.(type) {
 	case *v1alpha1.Run:
 		status := &o.Status
-		status.Plan, status.Log, status.Outputs, status.Objects, status.Inputs = nil, nil, nil, nil, nil
-		o.Spec.Stack, o.Spec.Inputs, o.Spec.Approved = pulumiv1.StackSpec{}, nil, nil
+		status.Plan, status.Log, status.Objects, status.Inputs = nil, nil, nil, nil
+		if o.Spec.Operation == v1alpha1.Preview {
+			status.Outputs = nil
+		}
+		o.Spec.Stack, o.Spec.Inputs, o.Spec.Approved, o.Spec.GoldenPaths = pulumiv1.StackSpec{}, nil, nil, nil
 	case *v1alpha1.ChangeRequest:
-		o.Spec.Program.Resources, o.Spec.Program.Variables, o.Spec.Program.Outputs = nil, nil, nil
+		o.Spec.Program = pulumiv1.ProgramSpec{}
+		for i := range o.Status.Stacks {
+			if plan := o.Status.Stacks[i].Plan; plan != nil {
+				plan.Inputs = nil
+			}
+		}
 	case *pulumiv1.Program:
 		for name, resource := range o.Program.Resources {
 			o.Program.Resources[name] = pulumiv1.Resource{Type: resource.Type}
@@ -68,7 +84,7 @@ func slim(object any) (any, error) {
 	case *corev1.Namespace:
 		o.Spec, o.Status = corev1.NamespaceSpec{}, corev1.NamespaceStatus{Phase: o.Status.Phase}
 	}
-	return o, nil
+	return o
 }
 
 // watch indexes the cache and passes its events on to those who wait for them.

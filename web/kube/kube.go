@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"runtime/debug"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -55,7 +56,8 @@ func New(config *rest.Config, log *slog.Logger) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to the cluster: %w", err)
 	}
-	cached, err := newCache(config, cache.Options{Scheme: scheme, HTTPClient: httpClient, Mapper: mapper})
+	packed := newPackedRuns()
+	cached, err := newCache(config, cache.Options{Scheme: scheme, HTTPClient: httpClient, Mapper: mapper}, packed)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +67,7 @@ func New(config *rest.Config, log *slog.Logger) (*Cluster, error) {
 	}
 	return &Cluster{
 		config: config, http: httpClient, cached: cached, live: live,
-		runs: newRuns(cached, live), access: newAccess(live), updates: newUpdates(), log: log,
+		runs: &runs{cached: cached, live: live, packed: packed}, access: newAccess(live), updates: newUpdates(), log: log,
 	}, nil
 }
 
@@ -78,6 +80,12 @@ func (c *Cluster) Start(ctx context.Context) error {
 	if err := c.watch(ctx); err != nil {
 		return err
 	}
+	go func() {
+		if c.cached.WaitForCacheSync(ctx) {
+			// The first lists came whole: many times what is kept of them.
+			debug.FreeOSMemory()
+		}
+	}()
 	if err := c.cached.Start(ctx); err != nil {
 		return fmt.Errorf("keep the cache: %w", err)
 	}

@@ -344,3 +344,61 @@ func TestOnePersonCannotHoldAllStreams(t *testing.T) {
 		end()
 	}
 }
+
+// A run that has ended is read once; one that moves is read as it is now.
+func TestAChangeShowsItsRunsAsTheyAre(t *testing.T) {
+	t.Parallel()
+	cluster, team := start(t), towpath.Team(t)
+	cr := change(team, "orders-1")
+	if err := towpath.As(t, "ana", "developer").Create(t.Context(), cr); err != nil {
+		t.Fatal(err)
+	}
+	run := func(name string, operation v1alpha1.Operation) *v1alpha1.Run {
+		r := &v1alpha1.Run{ObjectMeta: metav1.ObjectMeta{Namespace: team, Name: name}, Spec: v1alpha1.RunSpec{
+			Operation: operation, ChangeRequest: cr.Name, Environment: "dev", Service: "orders", StackName: "orders-dev",
+			Snapshot: "orders-1", ServiceAccountName: "default",
+		}}
+		if err := towpath.Controller(t).Create(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	tell := func(object client.Object) {
+		if err := towpath.Controller(t).Status().Update(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	preview, apply := run("preview", v1alpha1.Preview), run("apply", v1alpha1.Up)
+	cr.Status.Stacks = []v1alpha1.StackChange{{Environment: "dev", Stack: "orders-dev", Phase: v1alpha1.StackApplying, Preview: preview.Name, Apply: apply.Name}}
+	tell(cr)
+	shown := func(is func(runs map[string]*v1alpha1.Run) bool) func(context.Context) (bool, error) {
+		return func(ctx context.Context) (bool, error) {
+			seen, err := cluster.Change(ctx, developer, team, cr.Name)
+			return err == nil && is(seen.Runs), err
+		}
+	}
+	log := &v1alpha1.RunLog{Lines: []v1alpha1.LogLine{{Time: metav1.Now(), Severity: "info", Text: "creating orders"}}}
+	preview.Status = v1alpha1.RunStatus{Phase: v1alpha1.RunRunning, Log: log}
+	tell(preview)
+	eventually(t, "the log of a run that moves", shown(func(runs map[string]*v1alpha1.Run) bool {
+		return runs["preview"] != nil && runs["preview"].Status.Log != nil
+	}))
+	preview.Status.Phase, preview.Status.Plan = v1alpha1.RunSucceeded, &v1alpha1.RunPlan{Steps: []v1alpha1.PlanStep{}}
+	tell(preview)
+	eventually(t, "the plan", shown(func(runs map[string]*v1alpha1.Run) bool {
+		return runs["preview"].Status.Plan != nil && runs["preview"].Status.Log != nil
+	}))
+	preview.Status.Message = "mended by hand"
+	tell(preview)
+	eventually(t, "a kept run that changed after all", shown(func(runs map[string]*v1alpha1.Run) bool {
+		return runs["preview"].Status.Message == "mended by hand"
+	}))
+	apply.Status = v1alpha1.RunStatus{Phase: v1alpha1.RunSucceeded, Outputs: map[string]apiextensionsv1.JSON{"url": {Raw: []byte(`"x"`)}}}
+	tell(apply)
+	eventually(t, "the outputs of an apply", shown(func(runs map[string]*v1alpha1.Run) bool {
+		return len(runs["apply"].Status.Outputs) == 1
+	}))
+	if seen, err := cluster.Change(t.Context(), outsider, team, cr.Name); !fault.Is(err, fault.NotFound) {
+		t.Errorf("an outsider sees %v, %v", seen, err)
+	}
+}
