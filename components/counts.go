@@ -1,31 +1,25 @@
 package components
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // Empty reports whether nothing changes.
 func (v CountsView) Empty() bool {
 	return v.Create == 0 && v.Update == 0 && v.Replace == 0 && v.Delete == 0
 }
 
-// Words are the counts as a phrase: 1 to delete, 2 to create.
-func (v CountsView) Words() string {
-	if v.Empty() {
-		return "nothing changes"
-	}
-	var parts []string
-	for _, c := range v.list() {
-		parts = append(parts, fmt.Sprintf("%d to %s", c.n, c.op))
-	}
-	return strings.Join(parts, ", ")
-}
-
 type count struct {
 	op Op
 	n  int
 }
+
+// String is the count in words: 2 created.
+func (c count) String() string {
+	participles := map[Op]string{Delete: "deleted", Replace: "replaced", Update: "updated", Create: "created"}
+	return fmt.Sprintf("%d %s", c.n, participles[c.op])
+}
+
+// several reports whether a plan does more than one thing.
+func (v CountsView) several() bool { return len(v.list()) > 1 }
 
 // list is what there is, the gravest first.
 func (v CountsView) list() []count {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/a-h/templ"
 )
@@ -12,10 +13,24 @@ func (v FieldView) wired() bool {
 	return v.Wire != nil && v.Wire.Wired != ""
 }
 
+// shortDefault reports whether the default fits beside the label.
+func (v FieldView) shortDefault() bool {
+	const fits = 24
+	return v.Default != "" && v.Kind != Select && utf8.RuneCountInString(v.Default) <= fits && !strings.Contains(v.Default, "\n")
+}
+
+// hint is the hint with what belongs to it.
+func (v FieldView) hint() string {
+	if v.Default == "" || v.shortDefault() || v.Kind == Select {
+		return v.Hint
+	}
+	return strings.TrimSpace(v.Hint + " Default: " + v.Default)
+}
+
 // describes are the ids of the texts that explain the control.
 func (v FieldView) describes() string {
 	var ids []string
-	if v.Hint != "" || v.Default != "" {
+	if v.hint() != "" {
 		ids = append(ids, v.ID+"-hint")
 	}
 	if v.Problem != "" {

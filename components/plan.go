@@ -3,7 +3,6 @@ package components
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // Sign is the operation in one character.
@@ -98,17 +97,12 @@ func around(v, other ValueView) (before, differs, after string) {
 	return string(a[:start]), string(a[start : len(a)-end]), string(a[len(a)-end:])
 }
 
-// sentence is the counts in words: 1 deleted, 2 created, 9 stay.
-func (v CountsView) sentence() string {
-	participles := map[Op]string{Delete: "deleted", Replace: "replaced", Update: "updated", Create: "created"}
-	var parts []string
-	for _, c := range v.list() {
-		parts = append(parts, fmt.Sprintf("%d %s", c.n, participles[c.op]))
-	}
-	if v.Same > 0 {
-		parts = append(parts, fmt.Sprintf("%d unchanged", v.Same))
-	}
-	return strings.Join(parts, ", ")
+// seenAtOnce is how many creates a reader can take in unfolded.
+const seenAtOnce = 12
+
+// createsOnly reports whether creates are all that there is to read, and few.
+func (v PlanView) createsOnly() bool {
+	return len(v.unfolded()) == 0 && len(v.Steps) <= seenAtOnce
 }
 
 func quantity(n int, one, many string) string {

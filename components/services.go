@@ -3,21 +3,22 @@ package components
 import "slices"
 
 // environmentsOf are the columns of a list of services, in the order in which the
-// services name them: each service has its environments from first to last.
-func environmentsOf(services []ServiceRowView) []string {
-	var names []string
+// services name them: each service has its environments from first to last. Of
+// each only the name and title hold.
+func environmentsOf(services []ServiceRowView) []ServicePlaceView {
+	var columns []ServicePlaceView
 	for _, s := range services {
 		at := 0
 		for _, p := range s.Places {
-			if i := slices.Index(names, p.Environment); i >= 0 {
+			if i := slices.IndexFunc(columns, func(c ServicePlaceView) bool { return c.Environment == p.Environment }); i >= 0 {
 				at = i + 1
 				continue
 			}
-			names = slices.Insert(names, at, p.Environment)
+			columns = slices.Insert(columns, at, p)
 			at++
 		}
 	}
-	return names
+	return columns
 }
 
 func (v ServiceRowView) in(environment string) (ServicePlaceView, bool) {

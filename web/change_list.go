@@ -25,6 +25,10 @@ func (s *Server) listChanges(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	environments, err := s.Cluster.Environments(ctx, user)
+	if err != nil {
+		return err
+	}
 	teams, err := s.Cluster.Teams(ctx, user)
 	if err != nil {
 		return err
@@ -48,8 +52,9 @@ func (s *Server) listChanges(c echo.Context) error {
 	}
 	from, to, pages := paginate(c, "/changes", len(found), keep)
 	view.Pages = pages
+	called := titlesOf(environments)
 	for _, cr := range found[from:to] {
-		view.Changes = append(view.Changes, changeRow(cr, "", now))
+		view.Changes = append(view.Changes, changeRow(cr, called, "", now))
 	}
 	return s.renderOK(c, page.Changes(view))
 }

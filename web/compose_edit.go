@@ -169,9 +169,13 @@ func (s *Server) world(ctx context.Context, user kube.User, namespace, service s
 	if world.Environments, err = s.Cluster.Environments(ctx, user); err != nil {
 		return world, err
 	}
-	_, versions, err := s.Cluster.GoldenPaths(ctx, user)
+	paths, versions, err := s.Cluster.GoldenPaths(ctx, user)
 	if err != nil {
 		return world, err
+	}
+	world.Titles = map[string]string{}
+	for _, path := range paths {
+		world.Titles[path.Name] = path.Spec.Title
 	}
 	world.Catalogue = program.NewCatalogue(versions)
 	if service == "" || !slices.Contains(world.Teams, namespace) {

@@ -61,7 +61,7 @@ func TestComposingAServiceWithoutScript(t *testing.T) {
 	if page.StatusCode != http.StatusUnprocessableEntity {
 		t.Errorf("a form with gaps gets %d", page.StatusCode)
 	}
-	contains(t, page.text(t), "orders-web: image is required")
+	contains(t, page.text(t), "orders-web (Web service): Image is required.")
 	if title := page.document(t).Find("title").Text(); !strings.HasPrefix(title, "Problem: ") {
 		t.Errorf("the title of a form with problems is %q", title)
 	}

@@ -34,8 +34,7 @@ func (s *Server) listEnvironments(c echo.Context) error {
 	view := page.EnvironmentsView{Shell: s.shell(c, "Environments")}
 	view.Order = orderView(environments, func(environment v1alpha1.Environment) components.OrderNodeView {
 		return components.OrderNodeView{
-			Name: displayName(environment, environment.Name), URL: "#environment-" + environment.Name,
-			Status: components.TagView{Tone: components.Idle, Text: approvalTag(environment)},
+			Name: displayName(environment, environment.Name), URL: "#environment-" + environment.Name, Detail: approvals(environment),
 		}
 	})
 	for _, environment := range environments {
@@ -49,15 +48,16 @@ func (s *Server) listEnvironments(c echo.Context) error {
 				mayReview = append(mayReview, team)
 			}
 		}
-		view.Environments = append(view.Environments, rulesView(environment, mayReview))
+		view.Environments = append(view.Environments, rulesView(environment, titlesOf(environments), mayReview))
 	}
 	return s.renderOK(c, page.Environments(view))
 }
 
-func approvalTag(environment v1alpha1.Environment) string {
+// approvals is the rule in a few words.
+func approvals(environment v1alpha1.Environment) string {
 	text := plural(max(int(environment.Spec.Approval.Required), 1), "approval", "approvals")
 	if len(environment.Spec.AutoApprove) > 0 {
-		return text + ", or by rule"
+		return "by itself, or " + text
 	}
 	return text
 }

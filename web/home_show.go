@@ -51,15 +51,15 @@ func (s *Server) showHome(c echo.Context) error {
 			return err
 		}
 	}
+	rank := ranks(environments)
 	for _, wanted := range asked.changes {
-		view.Waiting = append(view.Waiting, changeRow(wanted.change, wanted.needs, now))
+		view.Waiting = append(view.Waiting, changeRow(wanted.change, rank.titles, wanted.needs, now))
 	}
 	for _, cr := range changes {
 		if cr.Spec.Author.Username == user.Username && len(view.Mine) < shownAtHome {
-			view.Mine = append(view.Mine, changeRow(cr, "", now))
+			view.Mine = append(view.Mine, changeRow(cr, rank.titles, "", now))
 		}
 	}
-	rank := ranks(environments)
 	for _, service := range lastMoved(services) {
 		view.Moved = append(view.Moved, serviceRow(service, rank, now))
 	}

@@ -1,9 +1,14 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -59,6 +64,58 @@ func short(digest string) string {
 	return hex[:min(12, len(hex))]
 }
 
+// titles are what people call environments, by the names that objects have for
+// them.
+type titles map[string]string
+
+func titlesOf(environments []v1alpha1.Environment) titles {
+	t := titles{}
+	for _, environment := range environments {
+		t[environment.Name] = displayName(environment, environment.Name)
+	}
+	return t
+}
+
+// displayName is what people call an environment; name stands for one that is gone.
+func displayName(environment v1alpha1.Environment, name string) string {
+	return safe(cmp.Or(environment.Spec.DisplayName, name))
+}
+
+func (t titles) of(name string) string { return cmp.Or(t[name], safe(name)) }
+
+func (t titles) all(names []v1alpha1.EnvironmentName) []string {
+	list := make([]string, 0, len(names))
+	for _, name := range names {
+		list = append(list, t.of(string(name)))
+	}
+	return list
+}
+
+// aName is whatever may be the name of an environment, whole: test, but not the
+// test of orders-test.
+var aName = regexp.MustCompile(`[A-Za-z0-9](?:[-A-Za-z0-9_./@]*[A-Za-z0-9])?`)
+
+// notOfEnvironments end where the name of a person or group begins.
+var notOfEnvironments = []string{"except ", "members of ", " or "}
+
+// in puts titles into a sentence of the controller, which names environments as
+// objects do, for the command line.
+func (t titles) in(sentence string) string {
+	var b strings.Builder
+	end := 0
+	for _, at := range aName.FindAllStringIndex(sentence, -1) {
+		before, name := sentence[:at[0]], sentence[at[0]:at[1]]
+		b.WriteString(sentence[end:at[0]])
+		end = at[1]
+		if called := t[name]; called != "" && !slices.ContainsFunc(notOfEnvironments, func(w string) bool { return strings.HasSuffix(before, w) }) {
+			name = called
+		}
+		b.WriteString(name)
+	}
+	b.WriteString(sentence[end:])
+	return b.String()
+}
+
 // revision names a Program's snapshot for people.
 func revision(service, snapshot string) string {
 	hex := strings.TrimPrefix(snapshot, service+"-")
@@ -96,7 +153,10 @@ func changeTag(cr *v1alpha1.ChangeRequest) components.TagView {
 }
 
 // stackTag is the status of a change in one environment.
-func stackTag(sc *v1alpha1.StackChange) components.TagView {
+func stackTag(cr *v1alpha1.ChangeRequest, sc *v1alpha1.StackChange) components.TagView {
+	if cr.Status.Phase.Done() && !settled(sc.Phase) {
+		return components.TagView{Tone: components.Idle, Text: "Not applied"}
+	}
 	switch sc.Phase {
 	case v1alpha1.StackPreviewing:
 		return components.TagView{Tone: components.Busy, Text: "Previewing"}
@@ -118,6 +178,11 @@ func stackTag(sc *v1alpha1.StackChange) components.TagView {
 	case v1alpha1.StackPending:
 	}
 	return components.TagView{Tone: components.Idle, Text: "Not previewed yet"}
+}
+
+// settled reports whether a change has come to its end in an environment.
+func settled(phase v1alpha1.StackPhase) bool {
+	return phase == v1alpha1.StackApplied || phase == v1alpha1.StackRejected || phase == v1alpha1.StackFailed
 }
 
 // placeTag is the status of a service in one environment, from its Stack.
@@ -161,11 +226,11 @@ func runTag(phase v1alpha1.RunPhase) components.TagView {
 	return components.TagView{Tone: components.Wait, Text: "Waiting"}
 }
 
-func waiting(w *v1alpha1.Waiting, now time.Time) components.WaitingView {
+func waiting(w *v1alpha1.Waiting, called titles, now time.Time) components.WaitingView {
 	if w == nil {
 		return components.WaitingView{}
 	}
-	return components.WaitingView{Reason: safe(w.Message), Who: safe(w.Who), Since: moment(w.Since, now), NextLook: momentOf(w.NextLook, now)}
+	return components.WaitingView{Reason: called.in(safe(w.Message)), Who: called.in(safe(w.Who)), Since: moment(w.Since, now), NextLook: momentOf(w.NextLook, now)}
 }
 
 func differences(list []v1alpha1.Difference) []components.DifferenceView {
@@ -181,6 +246,33 @@ func plural(n int, one, many string) string {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, many)
+}
+
+// stopped ends a sentence that has no stop.
+func stopped(text string) string {
+	if text == "" || strings.ContainsRune(".!?", rune(text[len(text)-1])) {
+		return text
+	}
+	return text + "."
+}
+
+// sentence begins with a capital letter too. It is not for texts that may begin
+// with a name.
+func sentence(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	if size == 0 {
+		return ""
+	}
+	return stopped(string(unicode.ToUpper(first)) + text[size:])
+}
+
+// lowerFirst goes on with a sentence. An abbreviation stays as it is.
+func lowerFirst(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	if second, _ := utf8.DecodeRuneInString(text[size:]); unicode.IsUpper(second) {
+		return text
+	}
+	return string(unicode.ToLower(first)) + text[size:]
 }
 
 // enumerate joins names with commas and an "and".

@@ -31,14 +31,16 @@ type typed struct {
 func changeView(change *kube.Change, environments []v1alpha1.Environment, r reader, kept typed, now time.Time) page.ChangeView {
 	cr := &change.ChangeRequest
 	title, rest := titleOf(cr)
+	called := titlesOf(environments)
 	view := page.ChangeView{
 		ChangesURL: "/changes", Name: cr.Name, Namespace: cr.Namespace,
 		Service: components.LinkView{Text: safe(cr.Spec.Service), URL: serviceURL(cr.Namespace, cr.Spec.Service)},
 		Title:   title, Description: rest, Author: safe(cr.Spec.Author.Username),
-		Proposed: moment(cr.CreationTimestamp, now), Status: changeTag(cr), Message: safe(cr.Status.Message),
+		Proposed: moment(cr.CreationTimestamp, now), Status: changeTag(cr), Message: outcome(cr, called),
+		Ended: cr.Status.Phase.Done(),
 	}
 	for _, problem := range cr.Status.Problems {
-		view.Problems = append(view.Problems, components.DifferenceView{What: safe(problem.Path), Detail: safe(problem.Message)})
+		view.Problems = append(view.Problems, components.DifferenceView{What: safe(problem.Path), Detail: stopped(safe(problem.Message))})
 	}
 	for _, pinned := range cr.Status.GoldenPaths {
 		view.GoldenPaths = append(view.GoldenPaths, goldenPathLink(pinned.Name, pinned.Version))
@@ -55,10 +57,31 @@ func changeView(change *kube.Change, environments []v1alpha1.Environment, r read
 	}
 	for i := range cr.Status.Stacks {
 		sc := &cr.Status.Stacks[i]
-		view.Environments = append(view.Environments, environmentView(change, sc, byName[sc.Environment], r, kept, now))
+		view.Environments = append(view.Environments, environmentView(change, sc, byName[sc.Environment], called, r, kept, now))
 	}
-	view.History = history(change, now)
+	view.History = history(change, called, now)
 	return view
+}
+
+// outcome is what happens to a change, or how it ended. What went wrong in an
+// environment is said there.
+func outcome(cr *v1alpha1.ChangeRequest, called titles) string {
+	ends := map[v1alpha1.ChangePhase]struct {
+		phase v1alpha1.StackPhase
+		word  string
+	}{v1alpha1.ChangeRejected: {v1alpha1.StackRejected, "Rejected"}, v1alpha1.ChangeFailed: {v1alpha1.StackFailed, "Failed"}}
+	if end, ok := ends[cr.Status.Phase]; ok {
+		var places []string
+		for _, sc := range cr.Status.Stacks {
+			if sc.Phase == end.phase {
+				places = append(places, called.of(sc.Environment))
+			}
+		}
+		if len(places) > 0 {
+			return end.word + " in " + enumerate(places) + ". Nothing more of it is applied."
+		}
+	}
+	return called.in(safe(cr.Status.Message))
 }
 
 func goldenPathLink(name, version string) components.LinkView {
@@ -75,18 +98,21 @@ func titleOf(cr *v1alpha1.ChangeRequest) (title, rest string) {
 	return safe(strings.TrimSpace(title)), lines(strings.TrimSpace(rest))
 }
 
-func environmentView(change *kube.Change, sc *v1alpha1.StackChange, environment v1alpha1.Environment, r reader, kept typed, now time.Time) page.EnvironmentView {
+func environmentView(change *kube.Change, sc *v1alpha1.StackChange, environment v1alpha1.Environment, called titles, r reader, kept typed, now time.Time) page.EnvironmentView {
 	name := safe(sc.Environment)
 	view := page.EnvironmentView{
-		ID: "env-" + name, Name: name, Title: displayName(environment, sc.Environment), Status: stackTag(sc),
-		Message: safe(sc.Message), Waiting: waiting(sc.Waiting, now), Rule: approvalRule(environment),
-		Differences: differences(sc.Differences), Settled: sc.Phase == v1alpha1.StackApplied,
+		ID: "env-" + name, Name: called.of(sc.Environment), Status: stackTag(&change.ChangeRequest, sc),
+		Message: stopped(safe(sc.Message)), Waiting: waiting(sc.Waiting, called, now), Rule: whoDecides(environment),
+		Differences: differences(sc.Differences), Folded: foldedPlan(&change.ChangeRequest, sc),
 		Preview: runLink("Preview", change.Namespace, sc.Preview), Apply: runLink("Apply", change.Namespace, sc.Apply),
+	}
+	if len(sc.Editors) > 0 {
+		view.Editors = fmt.Sprintf("Also edited by %s, outside of this change.", enumerate(safeAll(sc.Editors)))
 	}
 	if sc.Approval != nil {
 		view.Approval = safe(sc.Approval.Reason)
 		if sc.Approval.Automatic {
-			view.Approval = "Approved by rule: " + view.Approval
+			view.Approval = sentence("Approved by rule: " + lowerFirst(view.Approval))
 		}
 	}
 	if sc.Plan != nil {
@@ -100,7 +126,7 @@ func environmentView(change *kube.Change, sc *v1alpha1.StackChange, environment 
 			view.Reviews = append(view.Reviews, reviewView(review, now))
 		}
 	}
-	view.Form = reviewForm(change, sc, environment, r, kept)
+	view.Form = reviewForm(change, sc, environment, called, r, kept)
 	view.Current = view.Form != nil && view.Form.ApproveURL != ""
 	view.Log = currentLog(change, sc)
 	if run, ok := change.Runs[sc.Apply]; ok && sc.Phase == v1alpha1.StackApplied {
@@ -109,11 +135,16 @@ func environmentView(change *kube.Change, sc *v1alpha1.StackChange, environment 
 	return view
 }
 
-func displayName(environment v1alpha1.Environment, name string) string {
-	if environment.Spec.DisplayName != "" {
-		return safe(environment.Spec.DisplayName)
+// foldedPlan heads a plan that nobody has to read any more; empty for one that
+// somebody has.
+func foldedPlan(cr *v1alpha1.ChangeRequest, sc *v1alpha1.StackChange) string {
+	switch {
+	case sc.Phase == v1alpha1.StackApplied:
+		return "What was applied"
+	case sc.Phase == v1alpha1.StackFailed || cr.Status.Phase.Done():
+		return "What was planned"
 	}
-	return safe(name)
+	return ""
 }
 
 // currentLog is the log of the operation that runs, or of the one that failed.
@@ -153,15 +184,15 @@ func reviewView(review *v1alpha1.Review, now time.Time) components.ReviewView {
 }
 
 // reviewForm offers what the reader may do with a plan; nil when that is nothing.
-func reviewForm(change *kube.Change, sc *v1alpha1.StackChange, environment v1alpha1.Environment, r reader, kept typed) *components.ReviewFormView {
+func reviewForm(change *kube.Change, sc *v1alpha1.StackChange, environment v1alpha1.Environment, called titles, r reader, kept typed) *components.ReviewFormView {
 	cr := &change.ChangeRequest
 	if sc.Plan == nil || cr.Status.Phase.Done() || cr.Spec.Withdrawn || !undecided(sc.Phase) {
 		return nil
 	}
 	base := changeURL(cr.Namespace, cr.Name)
 	view := &components.ReviewFormView{
-		ID: "review-" + safe(sc.Environment), Environment: sc.Environment,
-		PlanDigest: sc.Plan.Digest, PlanShort: short(sc.Plan.Digest), Consequence: whatFollows(environment),
+		ID: "review-" + safe(sc.Environment), Environment: sc.Environment, Title: called.of(sc.Environment),
+		PlanDigest: sc.Plan.Digest, PlanShort: short(sc.Plan.Digest), Consequence: whatFollows(environment, called),
 	}
 	if kept.environment == sc.Environment {
 		view.Comment, view.Problem = kept.comment, kept.problem
@@ -174,7 +205,7 @@ func reviewForm(change *kube.Change, sc *v1alpha1.StackChange, environment v1alp
 		if objection == "" && !hasApproved(change, sc, r.user.Username) && sc.Phase == v1alpha1.StackInReview {
 			view.ApproveURL = base + "/approve"
 		}
-		view.Refusal = safe(objection)
+		view.Refusal = called.in(safe(objection))
 		view.RejectURL = base + "/reject"
 	} else if r.user.Username == cr.Spec.Author.Username && sc.Phase == v1alpha1.StackInReview {
 		view.Refusal = "You proposed this change; somebody else has to approve it."
@@ -201,7 +232,7 @@ func objectionTo(cr *v1alpha1.ChangeRequest, sc *v1alpha1.StackChange, environme
 		Reviewer: v1alpha1.Person{Username: user.Username, Groups: user.Groups},
 	}
 	verdict, err := gate.Judge(gate.Facts{
-		Environment: environment, Author: cr.Spec.Author.Username, Plan: *sc.Plan, Reviews: []v1alpha1.Review{review},
+		Environment: environment, Author: cr.Spec.Author.Username, Editors: sc.Editors, Plan: *sc.Plan, Reviews: []v1alpha1.Review{review},
 	})
 	if err != nil {
 		return ""
@@ -220,23 +251,15 @@ func hasApproved(change *kube.Change, sc *v1alpha1.StackChange, username string)
 }
 
 // whatFollows says what an approval leads to.
-func whatFollows(environment v1alpha1.Environment) string {
+func whatFollows(environment v1alpha1.Environment, called titles) string {
 	if len(environment.Spec.After) == 0 {
 		return "Once it has its approvals it is applied at once."
 	}
-	return fmt.Sprintf("Once it has its approvals it is applied as soon as %s is applied and healthy.", enumerate(names(environment.Spec.After)))
-}
-
-func names(environments []v1alpha1.EnvironmentName) []string {
-	list := make([]string, 0, len(environments))
-	for _, name := range environments {
-		list = append(list, safe(string(name)))
-	}
-	return list
+	return fmt.Sprintf("Once it has its approvals it is applied as soon as %s is applied and healthy.", enumerate(called.all(environment.Spec.After)))
 }
 
 // history is what happened to a change, the newest first.
-func history(change *kube.Change, now time.Time) []page.EventView {
+func history(change *kube.Change, called titles, now time.Time) []page.EventView {
 	type event struct {
 		at   time.Time
 		view page.EventView
@@ -250,10 +273,10 @@ func history(change *kube.Change, now time.Time) []page.EventView {
 	add(change.CreationTimestamp.Time, safe(change.Spec.Author.Username), "proposed the change", "", "")
 	for _, review := range change.Reviews {
 		what := map[v1alpha1.Decision]string{v1alpha1.Approve: "approved the plan for ", v1alpha1.Reject: "rejected the plan for ", v1alpha1.Comment: "commented on the plan for "}[review.Spec.Decision]
-		add(review.CreationTimestamp.Time, safe(review.Spec.Reviewer.Username), what+safe(string(review.Spec.Environment)), lines(review.Spec.Comment), "")
+		add(review.CreationTimestamp.Time, safe(review.Spec.Reviewer.Username), what+called.of(string(review.Spec.Environment)), lines(review.Spec.Comment), "")
 	}
 	for _, sc := range change.Status.Stacks {
-		environment := safe(sc.Environment)
+		environment := called.of(sc.Environment)
 		if a := sc.Approval; a != nil && a.Automatic {
 			add(a.At.Time, environment, "was approved by rule", safe(a.Reason), "")
 		}
@@ -262,6 +285,9 @@ func history(change *kube.Change, now time.Time) []page.EventView {
 		}
 		if run, ok := change.Runs[sc.Apply]; ok && run.Status.StartedAt != nil {
 			add(run.Status.StartedAt.Time, environment, "began to apply", "", runURL(run.Namespace, run.Name))
+		}
+		if run, ok := lastRun(change, &sc); ok && sc.Phase == v1alpha1.StackFailed && run.Status.FinishedAt != nil {
+			add(run.Status.FinishedAt.Time, environment, "failed", "", runURL(run.Namespace, run.Name))
 		}
 		if sc.AppliedAt != nil {
 			add(sc.AppliedAt.Time, environment, "is applied and healthy", "", "")
@@ -275,8 +301,18 @@ func history(change *kube.Change, now time.Time) []page.EventView {
 	return views
 }
 
+// lastRun is the apply of a change in an environment, or its preview if it never
+// came to that.
+func lastRun(change *kube.Change, sc *v1alpha1.StackChange) (*v1alpha1.Run, bool) {
+	if run, ok := change.Runs[sc.Apply]; ok {
+		return run, true
+	}
+	run, ok := change.Runs[sc.Preview]
+	return run, ok
+}
+
 // changeRow is a change in a list. needs says what the reader is asked for.
-func changeRow(cr *v1alpha1.ChangeRequest, needs string, now time.Time) components.ChangeRowView {
+func changeRow(cr *v1alpha1.ChangeRequest, called titles, needs string, now time.Time) components.ChangeRowView {
 	title, _ := titleOf(cr)
 	row := components.ChangeRowView{
 		Title: title, URL: changeURL(cr.Namespace, cr.Name), Namespace: cr.Namespace, Service: safe(cr.Spec.Service),
@@ -286,7 +322,7 @@ func changeRow(cr *v1alpha1.ChangeRequest, needs string, now time.Time) componen
 	planned := false
 	for i := range cr.Status.Stacks {
 		sc := &cr.Status.Stacks[i]
-		place := components.ChangePlaceView{Environment: safe(sc.Environment), Status: stackTag(sc)}
+		place := components.ChangePlaceView{Environment: called.of(sc.Environment), Status: stackTag(cr, sc)}
 		if sc.Plan != nil {
 			place.Counts, place.Planned, planned = counts(sc.Plan.Summary), true, true
 			total.Create += sc.Plan.Summary.Create
@@ -300,4 +336,12 @@ func changeRow(cr *v1alpha1.ChangeRequest, needs string, now time.Time) componen
 		row.Gravest = gravest(total)
 	}
 	return row
+}
+
+func safeAll(texts []string) []string {
+	list := make([]string, 0, len(texts))
+	for _, text := range texts {
+		list = append(list, safe(text))
+	}
+	return list
 }

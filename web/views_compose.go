@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -34,7 +33,7 @@ func composeView(world compose.World, form *compose.Form, problems []compose.Pro
 	v := &formView{form: form, world: world, problems: map[string]string{}, seal: seal}
 	for _, problem := range problems {
 		if v.problems[problem.Field] == "" {
-			v.problems[problem.Field] = safe(problem.Message)
+			v.problems[problem.Field] = sentence(safe(problem.Message))
 		}
 	}
 	view := page.ComposeView{Action: "/compose", Title: "Compose a new service", Fixed: form.Fixed, EnvironmentsProblem: v.problems[compose.FieldEnvironments]}
@@ -42,7 +41,7 @@ func composeView(world compose.World, form *compose.Form, problems []compose.Pro
 		view.Title = "Change " + safe(form.Service)
 	}
 	for _, problem := range problems {
-		view.Problems = append(view.Problems, problemLink(problem))
+		view.Problems = append(view.Problems, v.problemLink(problem))
 	}
 	v.head(&view)
 	for i := range form.Instances {
@@ -52,7 +51,7 @@ func composeView(world compose.World, form *compose.Form, problems []compose.Pro
 	for _, environment := range world.Stages() {
 		view.Environments = append(view.Environments, components.FieldView{
 			ID: "environment-" + environment.Name, Name: compose.FieldEnvironments, Kind: components.Checkbox, Value: environment.Name,
-			Label: displayName(environment, environment.Name), Checked: form.Chosen(environment.Name), Hint: approvalRule(environment),
+			Label: displayName(environment, environment.Name), Checked: form.Chosen(environment.Name), Hint: whoDecides(environment),
 		})
 	}
 	proposal := form.Build(world)
@@ -72,10 +71,12 @@ func composeView(world compose.World, form *compose.Form, problems []compose.Pro
 }
 
 // problemLink leads to where a problem can be mended.
-func problemLink(problem compose.Problem) components.ProblemLinkView {
-	link := components.ProblemLinkView{Text: safe(problem.Message)}
-	if instance := problem.Instance(); instance != "" {
-		link.Text = instance + ": " + link.Text
+func (v *formView) problemLink(problem compose.Problem) components.ProblemLinkView {
+	link := components.ProblemLinkView{Text: sentence(safe(problem.Message))}
+	for i := range v.form.Instances {
+		if instance := &v.form.Instances[i]; instance.Name == problem.Instance() {
+			link.Text = instance.Name + " (" + safe(v.world.Title(instance.Path)) + "): " + link.Text
+		}
 	}
 	if problem.Field != "" {
 		link.URL = "#" + problem.Field
@@ -101,9 +102,9 @@ func (v *formView) head(view *page.ComposeView) {
 		Name: compose.FieldDescription, Label: "What is the change for?", Value: form.Description, Kind: components.LongText, MaxLength: 4000,
 		Hint: "Reviewers read this first. The first line is the change's title.",
 	})
-	view.AddPath = v.field(components.FieldView{Name: compose.FieldAddPath, Label: "Golden path", Kind: components.Select, Options: []components.OptionView{{Label: "Choose one"}}})
+	view.AddPath = v.field(components.FieldView{Name: compose.FieldAddPath, Label: "Golden path", Required: true, Kind: components.Select, Options: []components.OptionView{{Label: "Choose one"}}})
 	for _, path := range v.world.Catalogue.GoldenPaths() {
-		view.AddPath.Options = append(view.AddPath.Options, components.OptionView{Value: path, Label: path, Selected: path == form.AddPath})
+		view.AddPath.Options = append(view.AddPath.Options, components.OptionView{Value: path, Label: safe(v.world.Title(path)), Selected: path == form.AddPath})
 	}
 	view.AddName = v.field(components.FieldView{
 		Name: compose.FieldAddName, Label: "Its name", Value: form.AddName, MaxLength: 40, Hint: "Objects in the cluster are named after it. Left empty, one is chosen.",
@@ -124,6 +125,7 @@ func (v *formView) instance(instance *compose.Instance) page.InstanceView {
 	if view.Notice != "" {
 		view.Problem++
 	}
+	view.Path.Text = safe(v.world.Title(instance.Path) + " " + v.form.Rest.Versions[instance.Path])
 	version := v.form.Version(v.world, instance.Path)
 	if version == nil {
 		view.Notice = "This version of the golden path is not in the catalogue any more. Remove the instance, or ask its owners."
@@ -164,8 +166,8 @@ func (v *formView) instance(instance *compose.Instance) page.InstanceView {
 func (v *formView) version(instance *compose.Instance, version *v1alpha1.GoldenPathVersion) (components.FieldView, bool) {
 	first := slices.IndexFunc(v.form.Instances, func(i compose.Instance) bool { return i.Path == instance.Path })
 	field := v.field(components.FieldView{
-		Name: compose.FieldVersion(instance.Path), Label: "Version of " + safe(instance.Path), Kind: components.Select, Required: true,
-		Hint: "For all instances of " + safe(instance.Path) + " in this service.",
+		Name: compose.FieldVersion(instance.Path), Label: "Version of " + safe(v.world.Title(instance.Path)), Kind: components.Select, Required: true,
+		Hint: "It holds for each " + safe(v.world.Title(instance.Path)) + " in this service.",
 	})
 	usable := v.world.Catalogue.Versions(instance.Path)
 	if !slices.Contains(usable, version.Spec.Version) {
@@ -207,12 +209,16 @@ func troubled(f components.FieldView) bool {
 func (v *formView) input(instance *compose.Instance, input v1alpha1.GoldenPathInput) components.FieldView {
 	filled := instance.Inputs[input.Name]
 	field := v.field(components.FieldView{
-		Name: compose.FieldInput(instance.Name, input.Name), Label: inputLabel(input), Hint: safe(input.Help), Value: filled.Text, Required: input.Required,
+		Name: compose.FieldInput(instance.Name, input.Name), Label: safe(compose.Label(input)), Hint: inputHint(input), Value: filled.Text, Required: input.Required,
 	})
+	none := "Choose one"
 	if input.Default != nil {
 		field.Default = valueText(input.Default.Raw)
+		none = "Default: " + optionLabel(input, field.Default)
+	} else if !input.Required {
+		none = "None"
 	}
-	v.kind(&field, input, filled.Text)
+	v.kind(&field, input, filled.Text, none)
 	v.wire(&field, instance, input, filled)
 	switch {
 	case input.Secret:
@@ -221,49 +227,48 @@ func (v *formView) input(instance *compose.Instance, input v1alpha1.GoldenPathIn
 	case compose.PerEnvironment(input):
 		for _, environment := range v.world.Stages() {
 			each := v.field(components.FieldView{
-				Name: compose.FieldEach(instance.Name, input.Name, environment.Name), Label: safe(environment.Name), Value: filled.Each[environment.Name],
+				Name: compose.FieldEach(instance.Name, input.Name, environment.Name), Label: displayName(environment, environment.Name), Value: filled.Each[environment.Name],
 			})
-			v.kind(&each, input, each.Value)
+			v.kind(&each, input, each.Value, "As everywhere")
 			field.PerEnvironment = append(field.PerEnvironment, each)
 		}
 	}
 	return field
 }
 
-func inputLabel(input v1alpha1.GoldenPathInput) string {
-	if input.Label != "" {
-		return safe(input.Label)
+// inputHint is what an input is for, and its bounds, which no help text repeats.
+func inputHint(input v1alpha1.GoldenPathInput) string {
+	if input.Minimum == nil && input.Maximum == nil {
+		return safe(input.Help)
 	}
-	return safe(input.Name)
+	return strings.TrimSpace(safe(input.Help) + " " + sentence(inputRule(input)))
 }
 
-// kind chooses how a field asks for its value.
-func (v *formView) kind(field *components.FieldView, input v1alpha1.GoldenPathInput, value string) {
+// optionLabel is a value of an input as its select shows it.
+func optionLabel(input v1alpha1.GoldenPathInput, value string) string {
+	if input.Type == v1alpha1.TypeBoolean {
+		return map[string]string{"true": "Yes", "false": "No"}[value]
+	}
+	return value
+}
+
+// kind chooses how a field asks for its value; none is the option for no value.
+func (v *formView) kind(field *components.FieldView, input v1alpha1.GoldenPathInput, value, none string) {
 	if input.MaxLength != nil && input.Type == v1alpha1.TypeString {
 		field.MaxLength = int(*input.MaxLength)
 	}
-	choose := func(none string, options ...components.OptionView) {
+	choose := func(options ...components.OptionView) {
 		field.Kind = components.Select
 		field.Options = append([]components.OptionView{{Label: none}}, options...)
 		if value != "" && !slices.ContainsFunc(options, func(o components.OptionView) bool { return o.Selected }) {
 			field.Options = append(field.Options, components.OptionView{Value: value, Label: safe(value), Selected: true})
 		}
 	}
-	none := "Choose one"
-	if !input.Required || input.Default != nil {
-		none = "Default"
-	}
 	switch input.Type {
 	case v1alpha1.TypeInteger, v1alpha1.TypeNumber:
 		field.Kind = components.Number
-		if input.Minimum != nil {
-			field.Min = strconv.FormatInt(*input.Minimum, 10)
-		}
-		if input.Maximum != nil {
-			field.Max = strconv.FormatInt(*input.Maximum, 10)
-		}
 	case v1alpha1.TypeBoolean:
-		choose(none, components.OptionView{Value: "true", Label: "Yes", Selected: value == "true"}, components.OptionView{Value: "false", Label: "No", Selected: value == "false"})
+		choose(components.OptionView{Value: "true", Label: "Yes", Selected: value == "true"}, components.OptionView{Value: "false", Label: "No", Selected: value == "false"})
 	case v1alpha1.TypeArray:
 		field.Kind = components.List
 	case v1alpha1.TypeObject:
@@ -276,7 +281,7 @@ func (v *formView) kind(field *components.FieldView, input v1alpha1.GoldenPathIn
 		for _, option := range input.Options {
 			options = append(options, components.OptionView{Value: option, Label: safe(option), Selected: option == value})
 		}
-		choose(none, options...)
+		choose(options...)
 	}
 }
 
@@ -296,6 +301,11 @@ func (v *formView) wire(field *components.FieldView, instance *compose.Instance,
 		if output == filled.Wire {
 			field.Wire.Wired = words
 		}
+		// An output of the input's own name is made for it; a number of the same name
+		// is more often another one, such as a port.
+		if strings.HasSuffix(output, "."+input.Name) && input.Type == v1alpha1.TypeString && filled.Text == "" {
+			field.Wire.Suggested = true
+		}
 	}
 	if problem := v.problems[name]; problem != "" {
 		field.Problem = problem
@@ -305,9 +315,10 @@ func (v *formView) wire(field *components.FieldView, instance *compose.Instance,
 // secrets asks for a secret value in each environment. What was typed is carried
 // along sealed; no page shows it.
 func (v *formView) secrets(field *components.FieldView, instance *compose.Instance, input v1alpha1.GoldenPathInput, filled compose.Input) {
+	field.Hint = strings.TrimSpace(field.Hint + " Type it, or name a Secret of the team and its key, as in orders-db/password.")
 	for _, environment := range v.world.Stages() {
 		secret := filled.Secrets[environment.Name]
-		title := safe(environment.Name)
+		title := displayName(environment, environment.Name)
 		typed := v.field(components.FieldView{
 			Name: compose.FieldSecret(instance.Name, input.Name, environment.Name), Kind: components.Password, Label: title,
 		})

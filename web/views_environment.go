@@ -35,6 +35,19 @@ func approvalRule(environment v1alpha1.Environment) string {
 	return sentence + "."
 }
 
+// whoDecides says in words how a plan comes to be approved.
+func whoDecides(environment v1alpha1.Environment) string {
+	rule := approvalRule(environment)
+	if len(environment.Spec.AutoApprove) == 0 {
+		return rule
+	}
+	reasons := make([]string, 0, len(environment.Spec.AutoApprove))
+	for _, auto := range environment.Spec.AutoApprove {
+		reasons = append(reasons, lowerFirst(strings.TrimSuffix(safe(auto.Reason), ".")))
+	}
+	return "Applies by itself when " + strings.Join(reasons, ", or when ") + ". Otherwise " + lowerFirst(rule)
+}
+
 // span is a duration as people say it.
 func span(d time.Duration) string {
 	switch {
@@ -45,16 +58,16 @@ func span(d time.Duration) string {
 	case d >= time.Minute && d%time.Minute == 0:
 		return plural(int(d/time.Minute), "minute", "minutes")
 	}
-	return d.String()
+	return plural(int(d/time.Second), "second", "seconds")
 }
 
 // rulesView is an environment's rules in plain words. mayReview are the teams for
 // which the reader may review there.
-func rulesView(environment v1alpha1.Environment, mayReview []string) page.RulesView {
+func rulesView(environment v1alpha1.Environment, called titles, mayReview []string) page.RulesView {
 	spec := environment.Spec
 	view := page.RulesView{
 		ID: "environment-" + environment.Name, Name: environment.Name, Title: displayName(environment, environment.Name),
-		Approval: approvalRule(environment),
+		Approval: whoDecides(environment),
 		Health:   "A change counts as failed here if what was applied is not healthy within " + span(healthTimeout(spec.Health)) + ".",
 	}
 	switch {
@@ -63,13 +76,11 @@ func rulesView(environment v1alpha1.Environment, mayReview []string) page.RulesV
 	case len(spec.After) == 0:
 		view.After = "Changes come here first."
 	default:
-		view.After = "Applied only after the same revision is applied and healthy in " + enumerate(names(spec.After)) + "."
-	}
-	if spec.Freshness != nil {
-		view.Freshness = "That success may be at most " + span(spec.Freshness.Duration) + " old."
-	}
-	for _, rule := range spec.AutoApprove {
-		view.AutoApprove = append(view.AutoApprove, page.AutoApproveView{Reason: safe(rule.Reason), Expression: safe(rule.Expression)})
+		view.After = "Applied only after the same revision is applied and healthy in " + enumerate(called.all(spec.After))
+		if spec.Freshness != nil {
+			view.After += ", at most " + span(spec.Freshness.Duration) + " ago"
+		}
+		view.After += "."
 	}
 	if len(mayReview) > 0 {
 		view.You = "You may approve and reject plans here for " + enumerate(mayReview) + "."
@@ -78,6 +89,9 @@ func rulesView(environment v1alpha1.Environment, mayReview []string) page.RulesV
 		if value != "" {
 			view.Facts = append(view.Facts, page.FactView{Name: name, Value: safe(value)})
 		}
+	}
+	for _, rule := range spec.AutoApprove {
+		add("Applies by itself when", rule.Expression)
 	}
 	add("Service account that applies", spec.StackTemplate.ServiceAccountName)
 	add("Service account that previews", spec.StackTemplate.PreviewServiceAccountName)
@@ -130,7 +144,7 @@ func orderView(environments []v1alpha1.Environment, node func(v1alpha1.Environme
 		var titles []string
 		for _, environment := range stage {
 			nodes = append(nodes, node(environment))
-			titles = append(titles, safe(environment.Name))
+			titles = append(titles, displayName(environment, environment.Name))
 		}
 		if len(nodes) == 0 {
 			continue

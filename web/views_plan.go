@@ -190,7 +190,7 @@ func logView(id, title string, run *v1alpha1.Run) components.LogView {
 	for _, line := range run.Status.Log.Lines {
 		at := line.Time.UTC()
 		view.Lines = append(view.Lines, components.LogLineView{
-			Machine: at.Format(time.RFC3339), Clock: at.Format(time.TimeOnly), Severity: severity(line.Severity), Text: safe(line.Text),
+			Machine: at.Format(time.RFC3339), Clock: at.Format(time.TimeOnly), Severity: severity(line.Severity), Text: lines(line.Text),
 		})
 	}
 	return view

@@ -19,30 +19,35 @@ import (
 )
 
 // serviceRow is a service in a list, its environments in their order.
-func serviceRow(service kube.Service, rank map[string]int, now time.Time) components.ServiceRowView {
+func serviceRow(service kube.Service, rank ranking, now time.Time) components.ServiceRowView {
 	row := components.ServiceRowView{Name: safe(service.Name), URL: serviceURL(service.Namespace, service.Name), Namespace: service.Namespace}
 	for _, stack := range inOrder(service.Stacks, rank) {
 		row.Places = append(row.Places, components.ServicePlaceView{
-			Environment: safe(kube.EnvironmentOf(stack)), Status: placeTag(stack), Revision: revisionOf(service.Name, stack),
+			Environment: safe(kube.EnvironmentOf(stack)), Title: rank.titles.of(kube.EnvironmentOf(stack)), Status: placeTag(stack), Revision: revisionOf(service.Name, stack),
 		})
 	}
 	row.Moved = components.Moment(movedAt(service), now)
 	return row
 }
 
-func inOrder(stacks []*pulumiv1.Stack, rank map[string]int) []*pulumiv1.Stack {
+func inOrder(stacks []*pulumiv1.Stack, rank ranking) []*pulumiv1.Stack {
 	stacks = slices.Clone(stacks)
 	slices.SortStableFunc(stacks, func(a, b *pulumiv1.Stack) int {
-		return rank[kube.EnvironmentOf(a)] - rank[kube.EnvironmentOf(b)]
+		return rank.places[kube.EnvironmentOf(a)] - rank.places[kube.EnvironmentOf(b)]
 	})
 	return stacks
 }
 
-// ranks are the places of environments in their order.
-func ranks(environments []v1alpha1.Environment) map[string]int {
-	rank := map[string]int{}
+// ranking is where environments stand in their order, and what they are called.
+type ranking struct {
+	places map[string]int
+	titles titles
+}
+
+func ranks(environments []v1alpha1.Environment) ranking {
+	rank := ranking{places: map[string]int{}, titles: titlesOf(environments)}
 	for i, environment := range environments {
-		rank[environment.Name] = i
+		rank.places[environment.Name] = i
 	}
 	return rank
 }
@@ -80,22 +85,22 @@ func serviceView(service *kube.ServiceHistory, environments []v1alpha1.Environme
 	at := map[string]*pulumiv1.Stack{}
 	for _, stack := range inOrder(service.Stacks, rank) {
 		at[kube.EnvironmentOf(stack)] = stack
-		view.Places = append(view.Places, placeView(service, stack, now))
+		view.Places = append(view.Places, placeView(service, stack, rank.titles, now))
 	}
 	view.Order = orderView(environments, func(environment v1alpha1.Environment) components.OrderNodeView {
-		node := components.OrderNodeView{Name: displayName(environment, environment.Name), Status: components.TagView{Tone: components.Idle, Text: "Not there"}}
+		node := components.OrderNodeView{Name: displayName(environment, environment.Name), Status: components.TagView{Tone: components.Idle, Text: "Not there yet"}}
 		if stack := at[environment.Name]; stack != nil {
-			node.URL, node.Status, node.Detail = "#place-"+environment.Name, placeTag(stack), revisionOf(service.Name, stack)
+			node.URL, node.Status = "#place-"+environment.Name, placeTag(stack)
 		}
 		return node
 	})
 	for _, cr := range service.Changes {
 		if !cr.Status.Phase.Done() {
-			view.Open = append(view.Open, changeRow(cr, "", now))
+			view.Open = append(view.Open, changeRow(cr, rank.titles, "", now))
 		}
 	}
 	for _, run := range service.Applies {
-		view.History = append(view.History, appliedView(service, run, now))
+		view.History = append(view.History, appliedView(service, run, rank.titles, now))
 	}
 	if service.Program != nil {
 		for _, name := range slices.Sorted(maps.Keys(service.Program.Program.Packages)) {
@@ -112,14 +117,14 @@ func serviceView(service *kube.ServiceHistory, environments []v1alpha1.Environme
 	return view
 }
 
-func placeView(service *kube.ServiceHistory, stack *pulumiv1.Stack, now time.Time) page.PlaceView {
+func placeView(service *kube.ServiceHistory, stack *pulumiv1.Stack, called titles, now time.Time) page.PlaceView {
 	environment := kube.EnvironmentOf(stack)
 	view := page.PlaceView{
-		ID: "place-" + environment, Environment: safe(environment), Status: placeTag(stack),
+		ID: "place-" + environment, Environment: called.of(environment), Status: placeTag(stack),
 		Revision: revisionOf(service.Name, stack), Outputs: outputs(stack.Status.Outputs),
 	}
 	if update := stack.Status.LastUpdate; update != nil {
-		view.Run = runLink("Run", stack.Namespace, update.Name)
+		view.Run = runLink("Apply", stack.Namespace, update.Name)
 		for _, run := range service.Applies {
 			if run.Spec.StackName == stack.Name && run.Status.Phase == v1alpha1.RunSucceeded && run.Spec.Snapshot == update.LastSuccessfulCommit {
 				view.Since = momentOf(run.Status.FinishedAt, now)
@@ -130,7 +135,7 @@ func placeView(service *kube.ServiceHistory, stack *pulumiv1.Stack, now time.Tim
 	}
 	for _, kind := range []string{pulumiv1.StalledCondition, pulumiv1.ReconcilingCondition} {
 		if condition := meta.FindStatusCondition(stack.Status.Conditions, kind); condition != nil && condition.Status == metav1.ConditionTrue {
-			view.Message = safe(condition.Message)
+			view.Message = stopped(called.in(safe(condition.Message)))
 		}
 	}
 	view.Health = healthTag(service, environment)
@@ -170,9 +175,9 @@ func changeLink(service *kube.ServiceHistory, name string) components.LinkView {
 	return components.LinkView{Text: safe(name)}
 }
 
-func appliedView(service *kube.ServiceHistory, run *v1alpha1.Run, now time.Time) page.AppliedView {
+func appliedView(service *kube.ServiceHistory, run *v1alpha1.Run, called titles, now time.Time) page.AppliedView {
 	view := page.AppliedView{
-		At: momentOf(run.Status.FinishedAt, now), Environment: safe(run.Spec.Environment),
+		At: momentOf(run.Status.FinishedAt, now), Environment: called.of(run.Spec.Environment),
 		Revision: revision(service.Name, run.Spec.Snapshot), Change: changeLink(service, run.Spec.ChangeRequest), Status: runTag(run.Status.Phase),
 	}
 	if run.Status.FinishedAt == nil {
@@ -189,6 +194,9 @@ func appliedView(service *kube.ServiceHistory, run *v1alpha1.Run, now time.Time)
 		for _, sc := range cr.Status.Stacks {
 			if sc.Environment == run.Spec.Environment && sc.Approval != nil {
 				view.ApprovedBy = safe(strings.TrimPrefix(sc.Approval.Reason, "Approved by "))
+				if sc.Approval.Automatic {
+					view.ApprovedBy = "Rule: " + lowerFirst(view.ApprovedBy)
+				}
 			}
 		}
 	}
@@ -196,15 +204,15 @@ func appliedView(service *kube.ServiceHistory, run *v1alpha1.Run, now time.Time)
 }
 
 // runView is the page of a run, without its frame.
-func runView(run *v1alpha1.Run, now time.Time) page.RunView {
+func runView(run *v1alpha1.Run, called titles, now time.Time) page.RunView {
 	status := run.Status
 	operation := map[v1alpha1.Operation]string{v1alpha1.Preview: "Preview", v1alpha1.Up: "Apply", v1alpha1.Refresh: "Refresh", v1alpha1.Destroy: "Destroy"}[run.Spec.Operation]
 	view := page.RunView{
-		Name: run.Name, Namespace: run.Namespace, Title: operation + " of " + safe(run.Spec.Service) + " in " + safe(run.Spec.Environment),
-		Status: runTag(status.Phase), Message: safe(status.Message), Environment: safe(run.Spec.Environment), Operation: operation,
+		Name: run.Name, Namespace: run.Namespace, Title: operation + " of " + safe(run.Spec.Service) + " in " + called.of(run.Spec.Environment),
+		Status: runTag(status.Phase), Message: stopped(safe(status.Message)),
 		Service: components.LinkView{Text: safe(run.Spec.Service), URL: serviceURL(run.Namespace, run.Spec.Service)},
-		Started: momentOf(status.StartedAt, now), Finished: momentOf(status.FinishedAt, now),
-		Waiting: waiting(status.Waiting, now), Differences: differences(status.Differences), Outputs: outputs(status.Outputs),
+		Started: momentOf(status.StartedAt, now),
+		Waiting: waiting(status.Waiting, called, now), Differences: differences(status.Differences), Outputs: outputs(status.Outputs),
 		Log: logView("log", "Log", run),
 	}
 	view.Log.URL = ""
@@ -221,7 +229,6 @@ func runView(run *v1alpha1.Run, now time.Time) page.RunView {
 		}
 		view.Plan = planView("plan", *status.Plan, summary)
 	}
-	view.Phases = phases(run, now)
 	for _, fact := range []page.FactView{
 		{Name: "Service account", Value: run.Spec.ServiceAccountName},
 		{Name: "Stack", Value: run.Spec.StackName},
@@ -242,12 +249,4 @@ func lasted(d time.Duration) string {
 		return fmt.Sprintf("%d s", int(d.Seconds()))
 	}
 	return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
-}
-
-func phases(run *v1alpha1.Run, now time.Time) []page.PhaseView {
-	views := []page.PhaseView{{Text: "Created", Status: components.TagView{Tone: components.Good, Text: "Done"}, At: moment(run.CreationTimestamp, now)}}
-	if at := run.Status.StartedAt; at != nil {
-		views = append(views, page.PhaseView{Text: "Started", Status: components.TagView{Tone: components.Good, Text: "Done"}, At: momentOf(at, now)})
-	}
-	return append(views, page.PhaseView{Text: "Result", Status: runTag(run.Status.Phase), At: momentOf(run.Status.FinishedAt, now)})
 }

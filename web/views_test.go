@@ -93,6 +93,85 @@ func TestRulesInPlainWords(t *testing.T) {
 	}
 }
 
+func TestWhoDecidesNamesTheRuleThatApproves(t *testing.T) {
+	automatic := func(reasons ...string) v1alpha1.Environment {
+		environment := v1alpha1.Environment{ObjectMeta: metav1.ObjectMeta{Name: "dev"}}
+		for _, reason := range reasons {
+			environment.Spec.AutoApprove = append(environment.Spec.AutoApprove, v1alpha1.AutoApproveRule{Reason: reason})
+		}
+		return environment
+	}
+	for name, test := range map[string]struct {
+		environment v1alpha1.Environment
+		want        string
+	}{
+		"no rule":   {automatic(), "Needs 1 approval; never the author's own."},
+		"one rule":  {automatic("Nothing is deleted or replaced."), "Applies by itself when nothing is deleted or replaced. Otherwise needs 1 approval; never the author's own."},
+		"two rules": {automatic("Nothing changes", "DNS alone changes"), "Applies by itself when nothing changes, or when DNS alone changes. Otherwise needs 1 approval; never the author's own."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, whoDecides(test.environment)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestSentencesNameEnvironmentsAsPeopleDo(t *testing.T) {
+	called := titles{"dev": "Development", "test": "Test", "prod": "Production", "qa": "qa"}
+	for name, test := range map[string]struct{ sentence, want string }{
+		"in a sentence":            {"It goes to prod once it is applied and healthy in test.", "It goes to Production once it is applied and healthy in Test."},
+		"before it":                {"prod: The plan waits for an approval.", "Production: The plan waits for an approval."},
+		"in a list":                {"Applied and healthy in dev, test, prod.", "Applied and healthy in Development, Test, Production."},
+		"not a part of a name":     {"Stack orders-test is a prerequisite; see test/prod and dev.example.com.", "Stack orders-test is a prerequisite; see test/prod and dev.example.com."},
+		"not a person":             {"whoever may review prod, except dev", "whoever may review Production, except dev"},
+		"not a group":              {"members of test or prod, except dev", "members of test or prod, except dev"},
+		"nothing to put in":        {"", ""},
+		"one that has no title":    {"nobody: qa is on its way", "nobody: qa is on its way"},
+		"letters of other scripts": {"größer als prod: ä", "größer als Production: ä"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, called.in(test.sentence)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestWhatBecameOfAnEnvironmentWhenTheChangeEnded(t *testing.T) {
+	cr := &v1alpha1.ChangeRequest{Status: v1alpha1.ChangeRequestStatus{
+		Phase: v1alpha1.ChangeFailed, Message: "dev: The apply failed: a long story",
+		Stacks: []v1alpha1.StackChange{{Environment: "dev", Phase: v1alpha1.StackFailed}, {Environment: "test", Phase: v1alpha1.StackInReview}},
+	}}
+	if diff := cmp.Diff("Failed in Development. Nothing more of it is applied.", outcome(cr, titles{"dev": "Development"})); diff != "" {
+		t.Error(diff)
+	}
+	for i, want := range []components.TagView{{Tone: components.Bad, Text: "Failed"}, {Tone: components.Idle, Text: "Not applied"}} {
+		if diff := cmp.Diff(want, stackTag(cr, &cr.Status.Stacks[i])); diff != "" {
+			t.Error(diff)
+		}
+	}
+	cr.Status.Phase = v1alpha1.ChangeInReview
+	if diff := cmp.Diff("Waiting for review", stackTag(cr, &cr.Status.Stacks[1]).Text); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestDurationsInWords(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		14 * time.Second: "14 seconds", time.Minute: "1 minute", 90 * time.Second: "90 seconds", 24 * time.Hour: "24 hours", 7 * 24 * time.Hour: "7 days",
+	} {
+		if got := span(d); got != want {
+			t.Errorf("%s is said as %q, want %q", d, got, want)
+		}
+	}
+	for d, want := range map[time.Duration]string{14 * time.Second: "14 s", 74 * time.Second: "1 min 14 s"} {
+		if got := lasted(d); got != want {
+			t.Errorf("what took %s is said to have taken %q, want %q", d, got, want)
+		}
+	}
+}
+
 func TestTheOrderOfEnvironments(t *testing.T) {
 	environment := func(name string, after ...v1alpha1.EnvironmentName) v1alpha1.Environment {
 		return v1alpha1.Environment{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.EnvironmentSpec{After: after}}

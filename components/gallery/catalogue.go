@@ -45,18 +45,19 @@ func environments(f frame) page.EnvironmentsView {
 	return page.EnvironmentsView{
 		Shell: f.at("Environments"), Order: order(),
 		Environments: []page.RulesView{
-			{ID: "env-dev", Name: "dev", Title: "Development", Approval: "Plans need 1 approval, not by the author.", Health: "What was applied has 10 min to become healthy.", AutoApprove: []page.AutoApproveView{{Reason: "Nothing is deleted or replaced.", Expression: "plan.delete == 0 && plan.replace == 0"}}, Facts: []page.FactView{{Name: "Stack", Value: "organization/${service}/dev"}}},
-			{ID: "env-test", Name: "test", Title: "test", After: "Comes after dev.", Approval: "Plans need 1 approval, not by the author.", You: "You may review plans here."},
-			{ID: "env-prod", Name: "prod", Title: "Production", After: "Comes after test.", Freshness: "test must have succeeded within the last hour.", Approval: "Plans need 1 approval of the group approvers, not by the author."},
+			{ID: "env-dev", Name: "dev", Title: "Development", After: "Changes come here first.", Approval: "Applies by itself when nothing is deleted or replaced. Otherwise needs 1 approval; never the author's own.", Health: "A change counts as failed here if what was applied is not healthy within 10 minutes.", Facts: []page.FactView{{Name: "Applies by itself when", Value: "plan.delete == 0 && plan.replace == 0"}, {Name: "Stack", Value: "organization/${service}/dev"}}},
+			{ID: "env-test", Name: "test", Title: "Test", After: "Applied only after the same revision is applied and healthy in Development.", Approval: "Needs 1 approval; never the author's own.", You: "You may approve and reject plans here for shop."},
+			{ID: "env-prod", Name: "prod", Title: "Production", After: "Applied only after the same revision is applied and healthy in Test, at most 1 hour ago.", Approval: "Needs 1 approval of approvers; never the author's own."},
 		},
 	}
 }
 
 func checks(names ...string) []components.FieldView {
-	hints := map[string]string{"dev": "Approves itself if nothing is deleted or replaced.", "test": "After dev, 1 approval.", "prod": "After test, 1 approval."}
+	hints := map[string]string{"dev": "Applies by itself when nothing is deleted or replaced. Otherwise needs 1 approval; never the author's own.", "test": "Needs 1 approval; never the author's own.", "prod": "Needs 1 approval; never the author's own."}
+	labels := map[string]string{"dev": "Development", "test": "Test", "prod": "Production"}
 	var fields []components.FieldView
 	for _, name := range names {
-		fields = append(fields, components.FieldView{ID: "environment-" + name, Name: "environment", Label: name, Kind: components.Checkbox, Value: name, Checked: name != "prod", Hint: hints[name]})
+		fields = append(fields, components.FieldView{ID: "environment-" + name, Name: "environment", Label: labels[name], Kind: components.Checkbox, Value: name, Checked: name != "prod", Hint: hints[name]})
 	}
 	return fields
 }
@@ -70,7 +71,7 @@ func composeNew(f frame) page.ComposeView {
 		AddPath: components.FieldView{ID: "add-path", Name: "add.path", Label: "Golden path", Required: true, Kind: components.Select, Options: []components.OptionView{
 			{Value: "postgres@1.0.0", Label: "PostgreSQL 1.0.0"}, {Value: "web-service@1.0.0", Label: "Web service 1.0.0"},
 		}},
-		AddName:      components.FieldView{ID: "add-name", Name: "add.name", Label: "Name", Default: "as the golden path"},
+		AddName:      components.FieldView{ID: "add-name", Name: "add.name", Label: "Its name"},
 		Environments: checks("dev", "test", "prod"),
 		YAML:         "resources: {}\n",
 	}
@@ -88,11 +89,11 @@ func compose(f frame) page.ComposeView {
 	v.Changed = "Two values differ from what runs: replicas of orders-web, image of orders-web."
 	v.Instances = []page.InstanceView{
 		{
-			ID: "instance-orders-db", Name: "orders-db", Path: components.LinkView{Text: "postgres 1.0.0", URL: "/golden-paths/postgres"}, Notice: "1.1.0 is newer. Its changes are listed on its page.",
+			ID: "instance-orders-db", Name: "orders-db", Path: components.LinkView{Text: "PostgreSQL 1.0.0", URL: "/golden-paths/postgres"}, Notice: "1.1.0 is newer. Its changes are listed on its page.",
 			Fields: []components.FieldView{selectField(), secretField()},
 		},
 		{
-			ID: "instance-orders-web", Name: "orders-web", Path: components.LinkView{Text: "web-service 1.0.0", URL: "/golden-paths/web-service"}, Problem: 1,
+			ID: "instance-orders-web", Name: "orders-web", Path: components.LinkView{Text: "Web service 1.0.0", URL: "/golden-paths/web-service"}, Problem: 1,
 			Fields: []components.FieldView{imageField("A fixed version or digest is needed; “latest” can change under you."), replicasField(), wiredField(), wireableField()},
 			Groups: []page.FieldGroupView{{Title: "Ingress", Fields: []components.FieldView{checkField()}}, {Title: "Advanced", Open: true, Fields: []components.FieldView{listField(), keyValueField()}}},
 		},

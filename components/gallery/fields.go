@@ -4,27 +4,27 @@ import "github.com/towpath-dev/towpath/components"
 
 func environmentsField(id, dev, test, prod string) []components.FieldView {
 	return []components.FieldView{
-		{ID: id + "-dev", Name: id + ".dev", Label: "dev", Value: dev},
-		{ID: id + "-test", Name: id + ".test", Label: "test", Value: test},
-		{ID: id + "-prod", Name: id + ".prod", Label: "prod", Value: prod},
+		{ID: id + "-dev", Name: id + ".dev", Label: "Development", Value: dev},
+		{ID: id + "-test", Name: id + ".test", Label: "Test", Value: test},
+		{ID: id + "-prod", Name: id + ".prod", Label: "Production", Value: prod},
 	}
 }
 
 func secretField() components.FieldView {
-	choose := func(environment, chosen string) components.FieldView {
-		name := "orders-db-" + environment + "/password"
-		return components.FieldView{
-			ID: "orders-db-password-" + environment, Name: "orders-db.password." + environment, Label: environment, Kind: components.Select,
-			Options: []components.OptionView{{Label: "Choose a Secret"}, {Value: name, Label: name, Selected: chosen == name}},
-		}
+	typed := func(environment, title string) components.FieldView {
+		return components.FieldView{ID: "orders-db-password-" + environment, Name: "orders-db.password." + environment, Label: title, Kind: components.Password}
+	}
+	kept := func(environment, title string) components.FieldView {
+		id := "orders-db-password-ref-" + environment
+		return components.FieldView{ID: id, Name: id, Label: title + ", or Secret/key", Value: "orders-db-" + environment + "/password"}
 	}
 	return components.FieldView{
 		ID: "orders-db-password", Label: "Password", Required: true, PerEnvironmentOnly: true,
-		Hint: "A key of a Secret in shop. Its value is never shown.",
+		Hint: "The password of the database user. Type it, or name a Secret of the team and its key, as in orders-db/password.",
 		PerEnvironment: []components.FieldView{
-			choose("dev", "orders-db-dev/password"),
-			choose("test", "orders-db-test/password"),
-			choose("prod", "orders-db-prod/password"),
+			typed("dev", "Development"), kept("dev", "Development"),
+			typed("test", "Test, typed and kept"), kept("test", "Test"),
+			typed("prod", "Production"), kept("prod", "Production"),
 		},
 	}
 }
@@ -46,7 +46,7 @@ func imageField(problem string) components.FieldView {
 func replicasField() components.FieldView {
 	return components.FieldView{
 		ID: "orders-web-replicas", Name: "orders-web.replicas", Label: "Replicas", Kind: components.Number,
-		Hint: "1 to 20.", Default: "2", Min: "1", Max: "20", Value: "2", PerEnvironment: environmentsField("orders-web.replicas", "", "", "3"),
+		Hint: "1 to 20.", Default: "2", Value: "2", PerEnvironment: environmentsField("orders-web.replicas", "", "", "3"),
 	}
 }
 
@@ -63,12 +63,22 @@ func wiredField() components.FieldView {
 
 func wireableField() components.FieldView {
 	return components.FieldView{
-		ID: "orders-web-host", Name: "orders-web.host", Label: "Host name",
+		ID: "orders-web-host", Name: "orders-web.host", Label: "Host name", PerEnvironment: environmentsField("orders-web.host", "", "", ""),
 		Wire: &components.WireView{
 			ID: "orders-web-host-wire", Name: "orders-web.host.wire",
 			Options: []components.OptionView{{Value: "orders-db.host", Label: "orders-db → host"}},
 		},
 	}
+}
+
+func suggestedField() components.FieldView {
+	v := wireableField()
+	v.ID, v.Name, v.Label, v.PerEnvironment = "orders-web-user", "orders-web.user", "User", nil
+	v.Wire = &components.WireView{
+		ID: "orders-web-user-wire", Name: "orders-web.user.wire", Suggested: true,
+		Options: []components.OptionView{{Value: "orders-db.user", Label: "orders-db → user"}},
+	}
+	return v
 }
 
 func selectField() components.FieldView {
@@ -101,6 +111,6 @@ func keyValueField() components.FieldView {
 func fieldStates() []components.FieldView {
 	return []components.FieldView{
 		imageField("A fixed version or digest is needed; “latest” can change under you."),
-		replicasField(), selectField(), checkField(), listField(), keyValueField(), secretField(), passwordField(), wiredField(), wireableField(),
+		replicasField(), selectField(), checkField(), listField(), keyValueField(), secretField(), passwordField(), wiredField(), wireableField(), suggestedField(),
 	}
 }

@@ -169,7 +169,7 @@ func toned() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = components.Tag(components.TagView{Tone: components.Wait, Text: "Waits for review"}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = components.Tag(components.TagView{Tone: components.Wait, Text: "Waiting for review"}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -35,7 +35,7 @@ func Parts() []Part {
 		{"reviews", components.Reviews(reviews())},
 		{"review-form", components.ReviewForm(reviewForm())},
 		{"review-form-problem", components.ReviewForm(reviewFormProblem())},
-		{"review-form-refused", components.ReviewForm(components.ReviewFormView{ID: "refused", Environment: "prod", Refusal: "You proposed this change, so somebody else must approve it.", CommentURL: "/changes/shop/orders-7k2/comment"})},
+		{"review-form-refused", components.ReviewForm(components.ReviewFormView{ID: "refused", Environment: "prod", Title: "Production", Refusal: "You proposed this change, so somebody else must approve it.", CommentURL: "/changes/shop/orders-7k2/comment"})},
 		{"differences", components.Differences([]components.DifferenceView{{What: "state", Detail: "somebody applied the stack by other means since the plan was made"}})},
 		{"log-running", components.Log(runningLog("log-running"))},
 		{"log-empty", components.Log(components.LogView{ID: "log-empty", Title: "Log of the preview", Running: true})},
@@ -49,8 +49,8 @@ func Parts() []Part {
 
 func waitingForReview() components.WaitingView {
 	return components.WaitingView{
-		Reason: "prod needs 1 more approval of this plan.",
-		Who:    "approvers of prod, but not developer, who proposed it",
+		Reason: "The plan (1 to replace, 1 to update) waits for an approval.",
+		Who:    "whoever may review Production, except developer",
 		Since:  before(18 * time.Minute),
 	}
 }
@@ -67,10 +67,10 @@ func reviews() []components.ReviewView {
 func reviewForm() components.ReviewFormView {
 	const change = "/changes/shop/orders-7k2/"
 	return components.ReviewFormView{
-		ID: "decide-prod", Environment: "prod",
+		ID: "decide-prod", Environment: "prod", Title: "Production",
 		PlanDigest: "sha256:3f9a71c0d2", PlanShort: "3f9a71c0d2e1",
 		ApproveURL: change + "approve", RejectURL: change + "reject", CommentURL: change + "comment",
-		Consequence: "It is applied once test is healthy.",
+		Consequence: "It is applied once Test is healthy.",
 	}
 }
 
@@ -108,18 +108,18 @@ func outputs() []components.OutputView {
 
 func order() components.OrderView {
 	return components.OrderView{
-		Label: "dev, then test, then prod",
+		Label: "Changes go to Development, then to Test, then to Production.",
 		Levels: [][]components.OrderNodeView{
-			{{Name: "dev", URL: "#env-dev", Status: tag(components.Good, "Healthy"), Detail: "revision 14"}},
-			{{Name: "test", URL: "#env-test", Status: tag(components.Busy, "Applying"), Detail: "revision 14"}},
-			{{Name: "prod", URL: "#env-prod", Status: tag(components.Wait, "Waits"), Detail: "revision 13", Current: true}},
+			{{Name: "Development", URL: "#env-dev", Status: tag(components.Good, "Healthy"), Detail: "revision 14"}},
+			{{Name: "Test", URL: "#env-test", Status: tag(components.Busy, "Applying"), Detail: "revision 14"}},
+			{{Name: "Production", URL: "#env-prod", Status: tag(components.Wait, "Waits"), Detail: "revision 13", Current: true}},
 		},
 	}
 }
 
 func problemLinks() []components.ProblemLinkView {
 	return []components.ProblemLinkView{
-		{Text: "Image of orders-web: a fixed version or digest is needed.", URL: "#orders-web-image"},
+		{Text: "orders-web (Web service): Image must be an image reference, as in ghcr.io/acme/orders:1.4.2; it is \"latest!\".", URL: "#orders-web-image"},
 		{Text: "Choose at least one environment.", URL: "#environments"},
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+
+	"github.com/towpath-dev/towpath/components"
 )
 
 func usedBy(n int) string {
@@ -14,6 +16,17 @@ func usedBy(n int) string {
 		return "Used by 1 service"
 	}
 	return fmt.Sprintf("Used by %d services", n)
+}
+
+// wanted are the environments that wait for the reader, each with the way to it.
+func (v ChangeView) wanted() []components.LinkView {
+	var links []components.LinkView
+	for _, e := range v.Environments {
+		if e.Current {
+			links = append(links, components.LinkView{Text: e.Name, URL: "#" + e.ID})
+		}
+	}
+	return links
 }
 
 // lowerFirst continues a sentence.

@@ -1,10 +1,12 @@
 package compose
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -27,7 +29,8 @@ func (f *Form) Check(w World, proposal Proposal) []Problem {
 	c.head()
 	c.values(proposal)
 	for _, problem := range program.Validate(proposal.Spec.Program, w.Catalogue) {
-		c.add(f.place(problem.Path), "%s", problem.Message)
+		field, input := f.place(w, problem.Path)
+		c.add(field, "%s", told(input, problem.Message))
 	}
 	for _, environment := range proposal.Spec.Environments {
 		c.config(proposal, environment)
@@ -100,7 +103,7 @@ func (c *checker) each(instance string, version *v1alpha1.GoldenPathVersion, inp
 	}
 	for _, environment := range c.form.Environments {
 		if filled.Each[environment] == "" {
-			c.add(FieldEach(instance, input.Name, environment), "%s needs a value in %s, or one for all environments.", input.Name, environment)
+			c.add(FieldEach(instance, input.Name, environment), "%s needs a value in %s, or one for all environments.", Label(input), c.world.environment(environment))
 		}
 	}
 }
@@ -109,7 +112,7 @@ func (c *checker) value(field string, version *v1alpha1.GoldenPathVersion, input
 	one := map[string]apiextensionsv1.JSON{input.Name: valueOf(input, text)}
 	for _, problem := range goldenpaths.CheckInputs(*version, one) {
 		if strings.HasPrefix(problem.Path, input.Name) && !strings.Contains(problem.Message, " is required") {
-			c.add(field, "%s", problem.Message)
+			c.add(field, "%s", told(input, problem.Message))
 		}
 	}
 }
@@ -124,9 +127,9 @@ func (c *checker) secrets(proposal Proposal, instance string, input v1alpha1.Gol
 		field := FieldSecret(instance, input.Name, name)
 		switch {
 		case secret == Secret{}:
-			c.add(field, "%s needs a value in %s: type one, or name the Secret that has it.", input.Name, name)
+			c.add(field, "%s needs a value in %s: type one, or name the Secret that has it.", Label(input), c.world.environment(name))
 		case input.MaxLength != nil && int64(utf8.RuneCountInString(secret.Value)) > *input.MaxLength:
-			c.add(field, "%s is too long: at most %d characters.", input.Name, *input.MaxLength)
+			c.add(field, "%s is too long: at most %d characters.", Label(input), *input.MaxLength)
 		case secret.Value == "" && !secretRef.MatchString(secret.Ref):
 			c.add(FieldRef(instance, input.Name, name), "Write the Secret's name, a / and the key in it, as in orders-db/password.")
 		}
@@ -165,41 +168,87 @@ func (c *checker) config(proposal Proposal, environment v1alpha1.EnvironmentProp
 		}
 	}
 	for _, problem := range program.ValidateConfig(proposal.Spec.Program, environment, known) {
-		c.add("", "%s: %s", environment.Name, problem.Message)
+		c.add("", "%s: %s", c.world.environment(string(environment.Name)), problem.Message)
 	}
 }
 
-// place is the field of a place in the Program; empty when there is none.
-func (f *Form) place(path string) string {
+// Label is what the form calls an input.
+func Label(input v1alpha1.GoldenPathInput) string { return cmp.Or(input.Label, input.Name) }
+
+var (
+	itsEntry = regexp.MustCompile(`^\.(\S+) (.*)$`)
+	itsItem  = regexp.MustCompile(`^\[(\d+)\] (.*)$`)
+)
+
+// told puts the form's label into a sentence about an input, which begins with the
+// input's name as Programs write it.
+func told(input v1alpha1.GoldenPathInput, message string) string {
+	if rest, ok := strings.CutPrefix(message, "a name in "+input.Name+" "); ok && input.Name != "" {
+		return "A name in " + Label(input) + " " + rest
+	}
+	rest, ok := strings.CutPrefix(message, input.Name)
+	if !ok || input.Name == "" {
+		return message
+	}
+	if entry := itsEntry.FindStringSubmatch(rest); entry != nil {
+		return entry[1] + " in " + Label(input) + " " + entry[2]
+	}
+	if item := itsItem.FindStringSubmatch(rest); item != nil {
+		n, err := strconv.Atoi(item[1])
+		if err == nil {
+			return fmt.Sprintf("Line %d of %s %s", n+1, Label(input), item[2])
+		}
+	}
+	if !strings.HasPrefix(rest, " ") {
+		return message
+	}
+	return Label(input) + rest
+}
+
+// place is the field of a place in the Program, and the input that it is for; both
+// are empty when there is none.
+func (f *Form) place(w World, path string) (string, v1alpha1.GoldenPathInput) {
+	var none v1alpha1.GoldenPathInput
 	if path == "resources" {
-		return FieldAddPath
+		return FieldAddPath, none
 	}
 	if name, ok := strings.CutPrefix(path, "packages."); ok {
 		if slices.ContainsFunc(f.Instances, func(i Instance) bool { return i.Path == name }) {
-			return FieldVersion(name)
+			return FieldVersion(name), none
 		}
-		return ""
+		return "", none
 	}
 	rest, ok := strings.CutPrefix(path, "resources.")
 	if !ok {
-		return ""
+		return "", none
 	}
 	name, rest, _ := strings.Cut(rest, ".")
 	instance := f.instance(name)
 	if instance == nil {
-		return ""
+		return "", none
 	}
-	input, ok := strings.CutPrefix(rest, "properties.")
+	property, ok := strings.CutPrefix(rest, "properties.")
 	if !ok {
-		return FieldInstance(name)
+		return FieldInstance(name), none
 	}
-	input = input[:strings.IndexAny(input+".", ".[")]
-	filled, known := instance.Inputs[input]
+	property = property[:strings.IndexAny(property+".", ".[")]
+	filled, known := instance.Inputs[property]
 	switch {
 	case filled.Wire != "":
-		return FieldWire(name, input)
+		return FieldWire(name, property), f.input(w, instance.Path, property)
 	case known:
-		return FieldInput(name, input)
+		return FieldInput(name, property), f.input(w, instance.Path, property)
 	}
-	return FieldInstance(name)
+	return FieldInstance(name), none
+}
+
+func (f *Form) input(w World, path, name string) v1alpha1.GoldenPathInput {
+	if version := f.Version(w, path); version != nil {
+		for _, input := range version.Spec.Inputs {
+			if input.Name == name {
+				return input
+			}
+		}
+	}
+	return v1alpha1.GoldenPathInput{}
 }

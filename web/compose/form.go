@@ -6,6 +6,7 @@
 package compose
 
 import (
+	"cmp"
 	"crypto/rand"
 	"regexp"
 	"slices"
@@ -27,7 +28,22 @@ type World struct {
 	Stacks []*pulumiv1.Stack
 	// Teams are the namespaces that the person may propose for.
 	Teams []string
+	// Titles are what people call golden paths, by name.
+	Titles map[string]string
 }
+
+// environment is what people call an environment.
+func (w World) environment(name string) string {
+	for _, environment := range w.Environments {
+		if environment.Name == name {
+			return cmp.Or(environment.Spec.DisplayName, name)
+		}
+	}
+	return name
+}
+
+// Title is what people call a golden path.
+func (w World) Title(path string) string { return cmp.Or(w.Titles[path], path) }
 
 // Stages are the environments that a new service can go to, in their order.
 func (w World) Stages() []v1alpha1.Environment {
