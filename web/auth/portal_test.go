@@ -139,6 +139,8 @@ type memory struct {
 	records map[string]auth.Record
 	calls   int
 	away    error
+	// silent is a store that takes questions and gives no answers.
+	silent bool
 	// onRead is called once, between reading a record and returning it.
 	onRead func()
 }
@@ -160,8 +162,13 @@ func (m *memory) Create(_ context.Context, name string, record auth.Record) erro
 	return err
 }
 
-func (m *memory) Read(_ context.Context, name string) (auth.Record, error) {
+func (m *memory) Read(ctx context.Context, name string) (auth.Record, error) {
 	leave, err := m.enter()
+	if m.silent {
+		leave()
+		<-ctx.Done()
+		return auth.Record{}, ctx.Err()
+	}
 	record, ok := m.records[name]
 	if err == nil && !ok {
 		err = auth.ErrNoSession
@@ -175,9 +182,13 @@ func (m *memory) Read(_ context.Context, name string) (auth.Record, error) {
 	return record, err
 }
 
-func (m *memory) Update(_ context.Context, name string, record auth.Record) error {
+func (m *memory) Update(ctx context.Context, name string, record auth.Record) error {
 	leave, err := m.enter()
 	defer leave()
+	if m.silent {
+		<-ctx.Done()
+		return ctx.Err()
+	}
 	if _, ok := m.records[name]; err == nil && !ok {
 		err = auth.ErrNoSession
 	}
@@ -214,6 +225,12 @@ func (m *memory) goAway(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.away = err
+}
+
+func (m *memory) fallSilent() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.silent = true
 }
 
 // browser keeps cookies and follows nothing by itself.

@@ -18,6 +18,9 @@ const (
 	fresh = 10 * time.Second
 	// patience is how long it is believed while the store does not answer.
 	patience = 2 * time.Minute
+	// storePatience is how long the store may take to answer: whoever waits for a
+	// page is told what is wrong while they still look at it.
+	storePatience = 3 * time.Second
 
 	sweepEvery = 10 * time.Minute
 	maxCached  = 10_000
@@ -106,7 +109,9 @@ func (s *sessions) read(ctx context.Context, id string, now time.Time) (session,
 	if ok && now.Sub(known.read) < fresh {
 		return known.session, nil
 	}
-	record, err := s.store.Read(ctx, name)
+	reading, cancel := context.WithTimeout(ctx, storePatience)
+	defer cancel()
+	record, err := s.store.Read(reading, name)
 	if errors.Is(err, ErrNoSession) {
 		s.forget(name, now)
 		return session{}, ErrNoSession
@@ -131,7 +136,9 @@ func (s *sessions) renew(ctx context.Context, id string, found session, now time
 	if err != nil {
 		return session{}, err
 	}
-	err = s.store.Update(ctx, digest(id), record)
+	writing, cancel := context.WithTimeout(ctx, storePatience)
+	defer cancel()
+	err = s.store.Update(writing, digest(id), record)
 	if errors.Is(err, ErrNoSession) {
 		s.forget(digest(id), now)
 		return session{}, ErrNoSession

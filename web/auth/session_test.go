@@ -278,6 +278,31 @@ func TestTheStoreIsAway(t *testing.T) {
 	}
 }
 
+// A store that says nothing must not keep people waiting: those who are known are
+// let in, and all others are told.
+func TestTheStoreDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		pass time.Duration
+		want int
+	}{
+		"for half a minute":           {30 * time.Second, http.StatusOK},
+		"when a session is to renew":  {time.Minute + 45*time.Second, http.StatusOK},
+		"for longer than is believed": {3 * time.Minute, http.StatusServiceUnavailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, p, b := start(t, func(c *auth.Config) { c.Idle = 30 * time.Minute })
+			p.store.fallSilent()
+			p.clock.pass(test.pass)
+			b.client.Timeout = 20 * time.Second
+			if r := b.get(p.url + "/"); r.status != test.want {
+				t.Errorf("answers %d %s; want %d", r.status, r.body, test.want)
+			}
+		})
+	}
+}
+
 func TestTheStoreIsAwayAtSignIn(t *testing.T) {
 	t.Parallel()
 	h := startHostile(t)
