@@ -2,13 +2,11 @@ package web
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/labstack/echo/v4"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/towpath-dev/towpath/components"
 	"github.com/towpath-dev/towpath/components/page"
@@ -101,14 +99,12 @@ func (s *Server) successor(ctx context.Context, user kube.User, cr *v1alpha1.Cha
 
 // changeVersion names the state of everything that the page of a change shows.
 func changeVersion(change *kube.Change) string {
-	var parts []string
+	objects := []client.Object{&change.ChangeRequest}
 	for _, run := range change.Runs {
-		parts = append(parts, run.Name+run.ResourceVersion)
+		objects = append(objects, run)
 	}
 	for _, review := range change.Reviews {
-		parts = append(parts, review.Name+review.ResourceVersion)
+		objects = append(objects, review)
 	}
-	slices.Sort(parts)
-	sum := sha256.Sum256([]byte(change.ResourceVersion + "\n" + strings.Join(parts, "\n")))
-	return hex.EncodeToString(sum[:8])
+	return versionOf(objects...)
 }

@@ -15,7 +15,7 @@ import (
 // of a change, as they move.
 func (s *Server) streamChange(c echo.Context) error {
 	user, namespace, name := user(c), c.Param("namespace"), c.Param("name")
-	return s.stream(c, kube.ChangeTopic(namespace, name), func(ctx context.Context) (scene, error) {
+	return s.stream(c, kube.ChangeTopic(namespace, name), pace, func(ctx context.Context) (scene, error) {
 		change, err := s.Cluster.Change(ctx, user, namespace, name)
 		if err != nil {
 			return scene{}, err
@@ -38,13 +38,15 @@ func (s *Server) streamChange(c echo.Context) error {
 		view.Live = live
 		next := scene{
 			version: changeVersion(change), done: change.Status.Phase.Done(),
-			sentence: view.Status.Text + ". " + view.Message,
-			parts:    []part{{"head", page.ChangeHead(view), page.ChangeHead(steady)}},
+			parts: []part{{"head", page.ChangeHead(view), page.ChangeHead(steady), view.Status.Text + ". " + view.Message}},
 		}
-		for i := range view.Environments {
-			next.parts = append(next.parts, part{view.Environments[i].ID, page.Environment(view.Environments[i]), page.Environment(steady.Environments[i])})
+		for i, environment := range view.Environments {
+			next.parts = append(next.parts, part{
+				environment.ID, page.Environment(environment), page.Environment(steady.Environments[i]),
+				environment.Name + ": " + environment.Status.Text + ".",
+			})
 		}
-		next.parts = append(next.parts, part{"history", page.ChangeHistory(view), page.ChangeHistory(steady)})
+		next.parts = append(next.parts, part{"history", page.ChangeHistory(view), page.ChangeHistory(steady), ""})
 		return next, nil
 	})
 }

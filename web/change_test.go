@@ -37,6 +37,37 @@ func TestTheAuthorsOwnApproval(t *testing.T) {
 	}
 }
 
+// Who edited by another door what the plan is made from is as bound to it as the
+// author.
+func TestAnEditorsOwnApproval(t *testing.T) {
+	t.Parallel()
+	p, one := startPortal(t), newTeam(t)
+	cr := one.change(t, p, "developer", "developer")
+	cr.Status.Stacks[0].Editors = []string{"both"}
+	if err := cluster.Controller(t).Status().Update(t.Context(), cr); err != nil {
+		t.Fatal(err)
+	}
+	p.await(t, cr)
+	path := "/changes/" + one.namespace + "/" + cr.Name
+	both := p.signedIn(t, "both")
+	page := both.get(t, path)
+	if offered(t, page) {
+		t.Error("an editor is offered to approve")
+	}
+	contains(t, page.text(t), "Also edited by both")
+	if both.get(t, "/").document(t).Find(`section[aria-labelledby=waiting-title] a[href="`+path+`"]`).Length() > 0 {
+		t.Error("the home page asks an editor for a review")
+	}
+	if !offered(t, p.signedIn(t, "approver").get(t, path)) {
+		t.Error("an approver is not offered to approve")
+	}
+	forced := both.post(t, path+"/approve", said("mine"))
+	if forced.StatusCode != forbidden {
+		t.Errorf("a forced approval gets %d; want %d", forced.StatusCode, forbidden)
+	}
+	contains(t, forced.text(t), "Whoever last edited the Program or the Stack cannot approve it")
+}
+
 // offered reports whether a page has a form that approves.
 func offered(t *testing.T, answer reply) bool {
 	t.Helper()
@@ -140,6 +171,7 @@ func TestHostileTextsAreInert(t *testing.T) {
 	if err := cluster.Controller(t).Status().Update(t.Context(), cr); err != nil {
 		t.Fatal(err)
 	}
+	p.await(t, cr)
 	approver := p.signedIn(t, "approver")
 	path := "/changes/" + one.namespace + "/" + cr.Name
 	if answer := approver.post(t, path+"/comment", said(hostile)); answer.StatusCode != seeOther {

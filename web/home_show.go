@@ -2,12 +2,15 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/towpath-dev/towpath/components"
 	"github.com/towpath-dev/towpath/components/page"
 	v1alpha1 "github.com/towpath-dev/towpath/controller/api/v1alpha1"
 	"github.com/towpath-dev/towpath/web/kube"
@@ -18,52 +21,121 @@ const shownAtHome = 10
 
 // showHome handles GET /: what waits for the reader, what is theirs, what moved.
 func (s *Server) showHome(c echo.Context) error {
-	ctx, user, now := c.Request().Context(), user(c), s.Clock.Now()
-	changes, err := s.Cluster.Changes(ctx, user)
+	found, err := s.home(c.Request().Context(), user(c))
 	if err != nil {
 		return err
+	}
+	now := s.Clock.Now()
+	view := found.view(now)
+	view.Shell = s.shell(c, "Home")
+	view.Live = components.LiveView{URL: "/events?seen=" + found.version(), At: components.Moment(now, now), ReloadURL: "/"}
+	return s.renderOK(c, page.Home(view))
+}
+
+// streamHome handles GET /events: the lists of the first page, as they move.
+func (s *Server) streamHome(c echo.Context) error {
+	user := user(c)
+	return s.stream(c, kube.AnyTopic(), paceOverview, func(ctx context.Context) (scene, error) {
+		found, err := s.home(ctx, user)
+		if err != nil {
+			return scene{}, err
+		}
+		return scene{
+			version: found.version(),
+			parts:   []part{{"lists", page.HomeLists(found.view(s.Clock.Now())), page.HomeLists(found.view(time.Time{})), waitingSentence(len(found.waiting))}},
+		}, nil
+	})
+}
+
+// home is what the first page shows to a person.
+type home struct {
+	waiting               []wanted
+	mine                  []*v1alpha1.ChangeRequest
+	moved                 []kube.Service
+	rank                  ranking
+	mayPropose, mayReview bool
+}
+
+func (s *Server) home(ctx context.Context, user kube.User) (home, error) {
+	var found home
+	changes, err := s.Cluster.Changes(ctx, user)
+	if err != nil {
+		return found, err
 	}
 	environments, err := s.Cluster.Environments(ctx, user)
 	if err != nil {
-		return err
+		return found, err
 	}
 	services, err := s.Cluster.Services(ctx, user)
 	if err != nil {
-		return err
+		return found, err
 	}
 	teams, err := s.Cluster.Teams(ctx, user)
 	if err != nil {
-		return err
-	}
-	view := page.HomeView{
-		Shell: s.shell(c, "Home"), CatalogueURL: "/catalogue", ChangesURL: "/changes", MayPropose: len(teams) > 0,
-	}
-	if view.MayPropose {
-		view.ComposeURL = "/compose"
+		return found, err
 	}
 	asked, err := s.askedOf(ctx, user, changes, environments)
 	if err != nil {
-		return err
+		return found, err
 	}
-	view.MayReview = asked.mayReview
-	if !view.MayReview {
-		if view.MayReview, err = s.reviewsAnywhere(ctx, user, services, environments); err != nil {
-			return err
+	found.waiting, found.mayPropose, found.mayReview = asked.changes, len(teams) > 0, asked.mayReview
+	if !found.mayReview {
+		if found.mayReview, err = s.reviewsAnywhere(ctx, user, services, environments); err != nil {
+			return found, err
 		}
-	}
-	rank := ranks(environments)
-	for _, wanted := range asked.changes {
-		view.Waiting = append(view.Waiting, changeRow(wanted.change, rank.titles, wanted.needs, now))
 	}
 	for _, cr := range changes {
-		if cr.Spec.Author.Username == user.Username && len(view.Mine) < shownAtHome {
-			view.Mine = append(view.Mine, changeRow(cr, rank.titles, "", now))
+		if cr.Spec.Author.Username == user.Username && len(found.mine) < shownAtHome {
+			found.mine = append(found.mine, cr)
 		}
 	}
-	for _, service := range lastMoved(services) {
-		view.Moved = append(view.Moved, serviceRow(service, rank, now))
+	found.moved, found.rank = lastMoved(services), ranks(environments)
+	return found, nil
+}
+
+// view is the first page without its frame.
+func (h home) view(now time.Time) page.HomeView {
+	view := page.HomeView{CatalogueURL: "/catalogue", ChangesURL: "/changes", MayPropose: h.mayPropose, MayReview: h.mayReview}
+	if h.mayPropose {
+		view.ComposeURL = "/compose"
 	}
-	return s.renderOK(c, page.Home(view))
+	for _, wanted := range h.waiting {
+		view.Waiting = append(view.Waiting, changeRow(wanted.change, h.rank.titles, wanted.needs, now))
+	}
+	for _, cr := range h.mine {
+		view.Mine = append(view.Mine, changeRow(cr, h.rank.titles, "", now))
+	}
+	for _, service := range h.moved {
+		view.Moved = append(view.Moved, serviceRow(service, h.rank, now))
+	}
+	return view
+}
+
+// version names the state of everything that the page shows.
+func (h home) version() string {
+	var objects []client.Object
+	for _, wanted := range h.waiting {
+		objects = append(objects, wanted.change)
+	}
+	for _, cr := range h.mine {
+		objects = append(objects, cr)
+	}
+	for _, service := range h.moved {
+		for _, stack := range service.Stacks {
+			objects = append(objects, stack)
+		}
+	}
+	return versionOf(objects...)
+}
+
+func waitingSentence(changes int) string {
+	switch changes {
+	case 0:
+		return "Nothing waits for you."
+	case 1:
+		return "One change waits for you."
+	}
+	return fmt.Sprintf("%d changes wait for you.", changes)
 }
 
 // reviewsAnywhere reports whether a person reviews for any of the teams that they

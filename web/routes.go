@@ -30,6 +30,7 @@ func (s *Server) routes() {
 	get := func(path string, handler echo.HandlerFunc) { e.GET(path, handler, s.auth.Require) }
 	post := func(path string, handler echo.HandlerFunc) { e.POST(path, handler, s.auth.Require) }
 	get("/", s.showHome)
+	get("/events", s.streamHome)
 
 	// Catalogue: what a developer can ask for.
 	get("/catalogue", s.listGoldenPaths)
@@ -51,6 +52,7 @@ func (s *Server) routes() {
 	// What runs, and what was run.
 	get("/services", s.listServices)
 	get("/services/:namespace/:name", s.showService)
+	get("/services/:namespace/:name/events", s.streamService)
 	get("/runs/:namespace/:name", s.showRun)
 	get("/runs/:namespace/:name/events", s.streamRun)
 	get("/environments", s.listEnvironments)

@@ -15,7 +15,7 @@ import (
 // run, as they move.
 func (s *Server) streamRun(c echo.Context) error {
 	user, namespace, name := user(c), c.Param("namespace"), c.Param("name")
-	return s.stream(c, kube.RunTopic(namespace, name), func(ctx context.Context) (scene, error) {
+	return s.stream(c, kube.RunTopic(namespace, name), pace, func(ctx context.Context) (scene, error) {
 		run, err := s.Cluster.Run(ctx, user, namespace, name)
 		if err != nil {
 			return scene{}, err
@@ -29,11 +29,10 @@ func (s *Server) streamRun(c echo.Context) error {
 		view.Live = components.LiveView{At: components.Moment(now, now), ReloadURL: runURL(namespace, name)}
 		return scene{
 			version: run.ResourceVersion, done: run.Status.Phase.Done(),
-			sentence: view.Status.Text + ". " + view.Message,
 			parts: []part{
-				{"head", page.RunHead(view), page.RunHead(steady)},
-				{"result", page.RunPlan(view), page.RunPlan(steady)},
-				{"log", components.Log(view.Log), components.Log(steady.Log)},
+				{"head", page.RunHead(view), page.RunHead(steady), view.Status.Text + ". " + view.Message},
+				{"result", page.RunPlan(view), page.RunPlan(steady), ""},
+				{"log", components.Log(view.Log), components.Log(steady.Log), ""},
 			},
 		}, nil
 	})

@@ -3,13 +3,17 @@ package web
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/towpath-dev/towpath/web/kube"
 )
@@ -19,7 +23,9 @@ const (
 	// stream asks whether its reader is still allowed to read.
 	heartbeat = 20 * time.Second
 	// pace is the shortest time between two looks: a log moves many times a second.
-	pace = 500 * time.Millisecond
+	// On pages of many things, something always moves somewhere.
+	pace         = 500 * time.Millisecond
+	paceOverview = 3 * time.Second
 	// reconnect is when a browser comes back to a stream that broke.
 	reconnect = 3 * time.Second
 	// sendPatience is how long a reader may take to take a message.
@@ -31,23 +37,34 @@ type scene struct {
 	// version names the state that it was made from: the same state is not sent
 	// again.
 	version string
-	// parts are fragments with a key each. steady is the part rendered without
-	// relative times: only what differs in it is worth sending.
-	parts []part
-	// sentence is the state in one sentence.
-	sentence string
+	parts   []part
 	// done says that nothing will move any more.
 	done bool
 }
 
+// versionOf names the state of some objects.
+func versionOf(objects ...client.Object) string {
+	var parts []string
+	for _, object := range objects {
+		parts = append(parts, string(object.GetUID())+object.GetResourceVersion())
+	}
+	slices.Sort(parts)
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\n")))
+	return hex.EncodeToString(sum[:8])
+}
+
+// part is a fragment of a page. What is only for the eyes is in now; only what
+// differs in steady, which is the same without relative times, is worth sending.
 type part struct {
 	key         string
 	now, steady templ.Component
+	// sentence is the state for those who do not see it move; may be empty.
+	sentence string
 }
 
 // stream answers with events for as long as something moves: the parts of a page
 // that have changed, rendered by the components that rendered the page.
-func (s *Server) stream(c echo.Context, topic kube.Topic, look func(ctx context.Context) (scene, error)) error {
+func (s *Server) stream(c echo.Context, topic kube.Topic, pace time.Duration, look func(ctx context.Context) (scene, error)) error {
 	ctx := c.Request().Context()
 	signal, end, err := s.Cluster.Subscribe(user(c), topic)
 	if err != nil {
@@ -65,7 +82,7 @@ func (s *Server) stream(c echo.Context, topic kube.Topic, look func(ctx context.
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no")
 	c.Response().WriteHeader(http.StatusOK)
-	w := &eventWriter{w: c.Response(), control: http.NewResponseController(c.Response()), sent: map[string][]byte{}}
+	w := &eventWriter{w: c.Response(), control: http.NewResponseController(c.Response()), sent: map[string][]byte{}, said: map[string]string{}}
 	seen := c.QueryParam("seen")
 	if last := c.Request().Header.Get("Last-Event-ID"); last != "" {
 		seen = last
@@ -76,14 +93,14 @@ func (s *Server) stream(c echo.Context, topic kube.Topic, look func(ctx context.
 	if err := w.show(ctx, first, first.version != seen); err != nil || first.done {
 		return nil
 	}
-	s.follow(ctx, w, signal, look)
+	s.follow(ctx, w, signal, pace, look)
 	return nil
 }
 
 // follow sends what has moved until nothing will, the reader is gone, may no
 // longer read, or the server stops. A browser that finds its stream ended without
 // the event end comes back, and is told then.
-func (s *Server) follow(ctx context.Context, w *eventWriter, signal <-chan struct{}, look func(context.Context) (scene, error)) {
+func (s *Server) follow(ctx context.Context, w *eventWriter, signal <-chan struct{}, pace time.Duration, look func(context.Context) (scene, error)) {
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
 	for {
@@ -128,8 +145,9 @@ type eventWriter struct {
 	w       *echo.Response
 	control *http.ResponseController
 	version string
-	// sent is what the page has of each part.
+	// sent is what the page has of each part, said what was announced of it last.
 	sent map[string][]byte
+	said map[string]string
 }
 
 func (e *eventWriter) begin() error {
@@ -145,7 +163,7 @@ func (e *eventWriter) show(ctx context.Context, next scene, send bool) error {
 		return nil
 	}
 	var message strings.Builder
-	changed := false
+	var news []string
 	for _, p := range next.parts {
 		steady, err := renderHTML(ctx, p.steady)
 		if err != nil {
@@ -154,7 +172,10 @@ func (e *eventWriter) show(ctx context.Context, next scene, send bool) error {
 		if bytes.Equal(e.sent[p.key], steady) {
 			continue
 		}
-		e.sent[p.key] = steady
+		if p.sentence != "" && p.sentence != e.said[p.key] {
+			news = append(news, p.sentence)
+		}
+		e.sent[p.key], e.said[p.key] = steady, p.sentence
 		if !send {
 			continue
 		}
@@ -163,12 +184,11 @@ func (e *eventWriter) show(ctx context.Context, next scene, send bool) error {
 			return err
 		}
 		event(&message, next.version, "fragment", string(html))
-		changed = true
+	}
+	if send && len(news) > 0 {
+		event(&message, next.version, "status", strings.Join(news, " "))
 	}
 	e.version = next.version
-	if changed && next.sentence != "" {
-		event(&message, next.version, "status", next.sentence)
-	}
 	if next.done {
 		event(&message, next.version, "end", "ended")
 	}

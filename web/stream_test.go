@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	pulumiv1 "github.com/towpath-dev/towpath/controller/api/pulumi/v1"
 	v1alpha1 "github.com/towpath-dev/towpath/controller/api/v1alpha1"
 )
 
@@ -117,7 +120,9 @@ func TestAChangePageIsLive(t *testing.T) {
 	if !strings.Contains(first.data, `id="env-test"`) || !strings.Contains(first.data, "Applying") {
 		t.Errorf("the first fragment is not the environment that moved: %s", first.data)
 	}
-	contains(t, await(t, events, "status").data, "Waiting for review")
+	if said := await(t, events, "status").data; !strings.Contains(said, "Applying.") || strings.Contains(said, "Waiting for review") {
+		t.Errorf("it is announced as %q; want what has moved and nothing else", said)
+	}
 
 	cr.Status.Phase, cr.Status.Stacks[0].Phase, cr.Status.Message = v1alpha1.ChangeApplied, v1alpha1.StackApplied, "Applied and healthy in test."
 	if err := cluster.Controller(t).Status().Update(t.Context(), cr); err != nil {
@@ -129,6 +134,38 @@ func TestAChangePageIsLive(t *testing.T) {
 	if viewer.get(t, path).document(t).Find("[data-live-url]").Length() > 0 {
 		t.Error("a page on which nothing moves any more is live")
 	}
+}
+
+func TestTheFirstPageIsLive(t *testing.T) {
+	t.Parallel()
+	p, one := startPortal(t), newTeam(t)
+	both := p.signedIn(t, "both")
+	events := both.listen(t, liveURL(t, both.get(t, "/")))
+	cr := one.change(t, p, "both", "developer", "approver")
+	// Other tests move things on this page, too.
+	for !strings.Contains(await(t, events, "fragment").data, "/changes/"+cr.Namespace+"/"+cr.Name) {
+		continue
+	}
+}
+
+func TestAServicePageIsLive(t *testing.T) {
+	t.Parallel()
+	p, one := startPortal(t), newTeam(t)
+	stack := one.service(t)
+	viewer := p.signedIn(t, "viewer")
+	path := "/services/" + one.namespace + "/orders"
+	page := viewer.get(t, path)
+	for page.StatusCode != ok { // the portal's cache does not know it at once
+		page = viewer.get(t, path)
+	}
+	events := viewer.listen(t, liveURL(t, page))
+	stack.Status.LastUpdate = &pulumiv1.StackUpdateState{State: "succeeded", LastSuccessfulCommit: "orders-abcdef1"}
+	stack.Status.Conditions = []metav1.Condition{{Type: pulumiv1.ReadyCondition, Status: metav1.ConditionTrue, Reason: "Applied", LastTransitionTime: metav1.Now()}}
+	if err := cluster.Controller(t).Status().Update(t.Context(), stack); err != nil {
+		t.Fatal(err)
+	}
+	contains(t, await(t, events, "fragment").data, "revision abcdef1")
+	contains(t, await(t, events, "status").data, "dev: Applied.")
 }
 
 // What a page shows already is not sent again.
@@ -171,6 +208,7 @@ func TestStreamsAreForThoseWhoMayRead(t *testing.T) {
 	p, one := startPortal(t), newTeam(t)
 	cr := one.change(t, p, "developer", "developer")
 	change, run := "/changes/"+one.namespace+"/"+cr.Name+"/events", "/runs/"+one.namespace+"/"+cr.Name+"-preview/events"
+	service := "/services/" + one.namespace + "/orders/events"
 	for name, test := range map[string]struct {
 		who  *browser
 		want int
@@ -179,7 +217,7 @@ func TestStreamsAreForThoseWhoMayRead(t *testing.T) {
 		"expired":  {p.expired, noSession},
 		"stranger": {p.signedIn(t, "stranger"), missing},
 	} {
-		for _, path := range []string{change, run} {
+		for _, path := range []string{change, run, service} {
 			answer := test.who.send(t, http.MethodGet, p.url+path, nil, http.Header{"Accept": {"text/event-stream"}})
 			if answer.StatusCode != test.want {
 				t.Errorf("%s gets %d of %s; want %d", name, answer.StatusCode, path, test.want)

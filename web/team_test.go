@@ -106,17 +106,19 @@ func orders() pulumiv1.ProgramSpec {
 }
 
 // service creates the service orders with a Stack in dev.
-func (one team) service(t *testing.T) {
+func (one team) service(t *testing.T) *pulumiv1.Stack {
 	t.Helper()
 	controller := cluster.Controller(t)
 	create(t, controller, &pulumiv1.Program{ObjectMeta: metav1.ObjectMeta{Namespace: one.namespace, Name: "orders"}, Program: orders()})
-	create(t, controller, &pulumiv1.Stack{
+	stack := &pulumiv1.Stack{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: one.namespace, Name: "orders-dev",
 			Labels: map[string]string{v1alpha1.EnvironmentLabel: "dev", v1alpha1.ServiceLabel: "orders"},
 		},
 		Spec: pulumiv1.StackSpec{Stack: "organization/orders/dev", ProgramRef: &pulumiv1.ProgramReference{Name: "orders"}},
-	})
+	}
+	create(t, controller, stack)
+	return stack
 }
 
 // change is a change by an author whose plan for test waits for review, as the
@@ -184,7 +186,7 @@ func (p *portal) await(t *testing.T, cr *v1alpha1.ChangeRequest) {
 	err := wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, 20*time.Second, true, func(ctx context.Context) (bool, error) {
 		changes, err := p.cluster.Changes(ctx, admin)
 		for _, known := range changes {
-			if known.Namespace == cr.Namespace && known.Name == cr.Name && known.Status.Phase == cr.Status.Phase {
+			if known.UID == cr.UID && known.ResourceVersion == cr.ResourceVersion {
 				return true, nil
 			}
 		}

@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/client-go/tools/cache"
 
+	pulumiv1 "github.com/towpath-dev/towpath/controller/api/pulumi/v1"
 	v1alpha1 "github.com/towpath-dev/towpath/controller/api/v1alpha1"
 	"github.com/towpath-dev/towpath/internal/fault"
 )
@@ -23,6 +24,12 @@ type Topic struct {
 // ChangeTopic has an event when a change, one of its reviews or one of its runs
 // moves.
 func ChangeTopic(namespace, name string) Topic { return Topic{"change", namespace, name} }
+
+// ServiceTopic has an event when a service's Program, Stacks, changes or runs move.
+func ServiceTopic(namespace, name string) Topic { return Topic{"service", namespace, name} }
+
+// AnyTopic has an event when any change, review or Stack moves.
+func AnyTopic() Topic { return Topic{Kind: "any"} }
 
 // RunTopic has an event when a run moves.
 func RunTopic(namespace, name string) Topic { return Topic{"run", namespace, name} }
@@ -88,22 +95,27 @@ func (u *updates) publish(object any) {
 	}
 	switch o := object.(type) {
 	case *v1alpha1.ChangeRequest:
-		u.signal(ChangeTopic(o.Namespace, o.Name))
+		u.signal(ChangeTopic(o.Namespace, o.Name), ServiceTopic(o.Namespace, o.Spec.Service), AnyTopic())
 	case *v1alpha1.Review:
-		u.signal(ChangeTopic(o.Namespace, o.Spec.ChangeRequest))
+		u.signal(ChangeTopic(o.Namespace, o.Spec.ChangeRequest), AnyTopic())
 	case *v1alpha1.Run:
-		u.signal(RunTopic(o.Namespace, o.Name))
-		u.signal(ChangeTopic(o.Namespace, o.Spec.ChangeRequest))
+		u.signal(RunTopic(o.Namespace, o.Name), ChangeTopic(o.Namespace, o.Spec.ChangeRequest), ServiceTopic(o.Namespace, o.Spec.Service))
+	case *pulumiv1.Stack:
+		u.signal(ServiceTopic(o.Namespace, ServiceOf(o)), AnyTopic())
+	case *pulumiv1.Program:
+		u.signal(ServiceTopic(o.Namespace, o.Name))
 	}
 }
 
-func (u *updates) signal(topic Topic) {
+func (u *updates) signal(topics ...Topic) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	for s := range u.topics[topic] {
-		select {
-		case s.signal <- struct{}{}:
-		default: // one is waiting already
+	for _, topic := range topics {
+		for s := range u.topics[topic] {
+			select {
+			case s.signal <- struct{}{}:
+			default: // one is waiting already
+			}
 		}
 	}
 }
