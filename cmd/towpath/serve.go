@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,6 +21,10 @@ import (
 	"github.com/towpath-dev/towpath/internal/fault"
 	"github.com/towpath-dev/towpath/web/auth"
 )
+
+// garbagePercent is how much garbage may gather, in percent of what is in use. Most
+// of that are caches, which stay: Go's 100 would double them for nothing.
+const garbagePercent = 50
 
 // serveOptions are what towpath serve can be told.
 type serveOptions struct {
@@ -129,6 +134,9 @@ func (o *serveOptions) check() error {
 }
 
 func (o *serveOptions) serve(ctx context.Context, log *slog.Logger) error {
+	if _, chosen := os.LookupEnv("GOGC"); !chosen {
+		debug.SetGCPercent(garbagePercent)
+	}
 	config, err := o.config()
 	if err != nil {
 		return err
