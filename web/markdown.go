@@ -22,7 +22,7 @@ import (
 // default.
 var markdown = goldmark.New(
 	goldmark.WithExtensions(extension.Table),
-	goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(plainLinks{}, 0))),
+	goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(plainLinks{}, 0), util.Prioritized(underAHeading{}, 1))),
 )
 
 // readme is documentation as safe HTML, nil if there is none.
@@ -38,6 +38,23 @@ func readme(text string) (templ.Component, error) {
 		_, err := w.Write(html.Bytes())
 		return err
 	}), nil
+}
+
+// underAHeading fits a document under a heading of the page that shows it: its
+// title, which the page has said, is left out, and its headings go a level down.
+type underAHeading struct{}
+
+// Transform implements parser.ASTTransformer.
+func (underAHeading) Transform(document *ast.Document, _ text.Reader, _ parser.Context) {
+	const lowest = 6
+	if first, ok := document.FirstChild().(*ast.Heading); ok && first.Level == 1 {
+		document.RemoveChild(document, first)
+	}
+	for node := document.FirstChild(); node != nil; node = node.NextSibling() {
+		if heading, ok := node.(*ast.Heading); ok {
+			heading.Level = min(heading.Level+1, lowest)
+		}
+	}
 }
 
 // plainLinks leaves of a document only its words where it would load something

@@ -256,15 +256,17 @@ func stopped(text string) string {
 	return text + "."
 }
 
-// sentence begins with a capital letter too. It is not for texts that may begin
+// capital begins a text with a capital letter. It is not for texts that may begin
 // with a name.
-func sentence(text string) string {
+func capital(text string) string {
 	first, size := utf8.DecodeRuneInString(text)
 	if size == 0 {
 		return ""
 	}
-	return stopped(string(unicode.ToUpper(first)) + text[size:])
+	return string(unicode.ToUpper(first)) + text[size:]
 }
+
+func sentence(text string) string { return stopped(capital(text)) }
 
 // lowerFirst goes on with a sentence. An abbreviation stays as it is.
 func lowerFirst(text string) string {

@@ -160,7 +160,7 @@ func describe(view *page.GoldenPathView, shown *v1alpha1.GoldenPathVersion, vers
 
 func inputView(input v1alpha1.GoldenPathInput) page.InputView {
 	view := page.InputView{
-		Name: safe(input.Name), Type: typeName(input), Required: input.Required, Secret: input.Secret, Help: safe(input.Help), Rule: inputRule(input),
+		Name: safe(input.Name), Type: typeName(input), Required: input.Required, Secret: input.Secret, Help: safe(input.Help), Rule: capital(inputRule(input)),
 	}
 	if input.Default != nil {
 		view.Default = valueText(input.Default.Raw)

@@ -109,6 +109,9 @@ func environmentView(change *kube.Change, sc *v1alpha1.StackChange, environment 
 	if len(sc.Editors) > 0 {
 		view.Editors = fmt.Sprintf("Also edited by %s, outside of this change.", enumerate(safeAll(sc.Editors)))
 	}
+	if change.Status.Phase.Done() {
+		view.Rule = "" // nobody is asked any more
+	}
 	if sc.Approval != nil {
 		view.Approval = safe(sc.Approval.Reason)
 		if sc.Approval.Automatic {

@@ -322,8 +322,15 @@ func (v *formView) secrets(field *components.FieldView, instance *compose.Instan
 		typed := v.field(components.FieldView{
 			Name: compose.FieldSecret(instance.Name, input.Name, environment.Name), Kind: components.Password, Label: title,
 		})
+		if len(input.Options) > 0 {
+			// What may be chosen is no secret; what was chosen is, so nothing is selected.
+			typed.Kind, typed.Options = components.Select, []components.OptionView{{Label: "Choose one"}}
+			for _, option := range input.Options {
+				typed.Options = append(typed.Options, components.OptionView{Value: option, Label: safe(option)})
+			}
+		}
 		if secret.Value != "" {
-			typed.Label += ", typed and kept"
+			typed.Label += ", given and kept"
 			sealed := compose.FieldSealed(instance.Name, input.Name, environment.Name)
 			v.hidden = append(v.hidden, components.HiddenView{Name: sealed, Value: v.seal(sealed, secret.Value)})
 		}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -10,6 +11,8 @@ import (
 
 	"github.com/towpath-dev/towpath/components"
 	v1alpha1 "github.com/towpath-dev/towpath/controller/api/v1alpha1"
+	"github.com/towpath-dev/towpath/controller/program"
+	"github.com/towpath-dev/towpath/web/compose"
 )
 
 func step(kind v1alpha1.StepKind, token, object string) v1alpha1.PlanStep {
@@ -172,6 +175,56 @@ func TestDurationsInWords(t *testing.T) {
 	}
 }
 
+func TestAFormOffersWhatThereIsToChooseFrom(t *testing.T) {
+	const kept = "blue-canary"
+	colour := v1alpha1.GoldenPathInput{Name: "colour", Label: "Colour", Type: v1alpha1.TypeString, Options: []string{"blue-canary", "red"}}
+	tier := colour
+	tier.Name, tier.Label, tier.Secret = "tier", "Tier", true
+	host := v1alpha1.GoldenPathInput{Name: "host", Label: "Host", Type: v1alpha1.TypeString}
+	version := v1alpha1.GoldenPathVersion{Spec: v1alpha1.GoldenPathVersionSpec{
+		GoldenPath: "paint", Version: "1.0.0", Stage: v1alpha1.StagePublished, Token: "paint:index:Paint",
+		Inputs: []v1alpha1.GoldenPathInput{colour, tier, host}, Outputs: []v1alpha1.GoldenPathOutput{{Name: "host", Type: v1alpha1.TypeString}, {Name: "path", Type: v1alpha1.TypeString}},
+	}}
+	world := compose.World{
+		Catalogue: program.NewCatalogue([]v1alpha1.GoldenPathVersion{version}), Titles: map[string]string{"paint": "Paint"},
+		Environments: []v1alpha1.Environment{{ObjectMeta: metav1.ObjectMeta{Name: "dev"}, Spec: v1alpha1.EnvironmentSpec{DisplayName: "Development"}}},
+	}
+	form := compose.Form{Instances: []compose.Instance{
+		{Name: "wall", Path: "paint", Inputs: map[string]compose.Input{"tier": {Secrets: map[string]compose.Secret{"dev": {Value: kept}}}}},
+		{Name: "door", Path: "paint"},
+	}}
+	problem := compose.Problem{Field: compose.FieldInput("wall", "colour"), Message: "Colour is required"}
+	view, err := composeView(world, &form, []compose.Problem{problem}, func(_, _ string) string { return "sealed" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := components.ProblemLinkView{Text: "wall (Paint): Colour is required.", URL: "#input.wall.colour"}
+	if diff := cmp.Diff([]components.ProblemLinkView{link}, view.Problems); diff != "" {
+		t.Error(diff)
+	}
+	fields := map[string]components.FieldView{}
+	for _, field := range slices.Concat(view.Instances[0].Fields, view.Instances[0].Fields[1].PerEnvironment) {
+		fields[field.Name] = field
+	}
+	for name, want := range map[string][]components.OptionView{
+		"input.wall.colour":    {{Label: "None"}, {Value: "blue-canary", Label: "blue-canary"}, {Value: "red", Label: "red"}},
+		"secret.wall.tier.dev": {{Label: "Choose one"}, {Value: "blue-canary", Label: "blue-canary"}, {Value: "red", Label: "red"}},
+	} {
+		if diff := cmp.Diff(want, fields[name].Options); diff != "" || fields[name].Kind != components.Select {
+			t.Errorf("%s is asked for by %q, with options (-want +got):\n%s", name, fields[name].Kind, diff)
+		}
+	}
+	if wire := fields["input.wall.host"].Wire; wire == nil || !wire.Suggested {
+		t.Error("an output of the input's own name is not suggested")
+	}
+	if wire := fields["input.wall.colour"].Wire; wire == nil || wire.Suggested {
+		t.Error("an output of another name is suggested, or none is offered")
+	}
+	if got, want := fields["secret.wall.tier.dev"].Label, "Development, given and kept"; got != want {
+		t.Errorf("a secret that was given is called %q, want %q", got, want)
+	}
+}
+
 func TestTheOrderOfEnvironments(t *testing.T) {
 	environment := func(name string, after ...v1alpha1.EnvironmentName) v1alpha1.Environment {
 		return v1alpha1.Environment{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.EnvironmentSpec{After: after}}
@@ -204,7 +257,7 @@ func TestWhatAChangeIsCalled(t *testing.T) {
 }
 
 func TestDocumentationIsSafe(t *testing.T) {
-	component, err := readme("# Title\n\n<script>alert(1)</script>\n\n[x](javascript:alert(1)) [ok](https://example.com)\n\n| a | b |\n|---|---|\n| 1 | 2 |\n")
+	component, err := readme("# Title\n\n## Part\n\n<script>alert(1)</script>\n\n[x](javascript:alert(1)) [ok](https://example.com)\n\n| a | b |\n|---|---|\n| 1 | 2 |\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +265,7 @@ func TestDocumentationIsSafe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "<h1>Title</h1>\n<!-- raw HTML omitted -->\n<p>x <a href=\"https://example.com\">ok</a></p>\n" +
+	want := "<h3>Part</h3>\n<!-- raw HTML omitted -->\n<p>x <a href=\"https://example.com\">ok</a></p>\n" +
 		"<table>\n<thead>\n<tr>\n<th>a</th>\n<th>b</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n<td>1</td>\n<td>2</td>\n</tr>\n</tbody>\n</table>\n"
 	if diff := cmp.Diff(want, string(html)); diff != "" {
 		t.Error(diff)

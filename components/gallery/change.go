@@ -72,6 +72,30 @@ func changeRefused(f frame) page.ChangeView {
 	}
 }
 
+func changeRejected(f frame) page.ChangeView {
+	v := change(f)
+	v.Live, v.WithdrawURL = components.LiveView{}, ""
+	v.Status, v.Ended, v.Message = tag(components.Bad, "Rejected"), true, "Rejected in Production. Nothing more of it is applied."
+	v.Environments[1].Status, v.Environments[1].Folded, v.Environments[1].Log = tag(components.Good, "Applied"), "What was applied", nil
+	prod := &v.Environments[2]
+	prod.Status, prod.Current, prod.Folded = tag(components.Bad, "Rejected"), false, "What was planned"
+	prod.Message = "approver rejected it: Not on a Friday."
+	prod.Waiting, prod.Rule, prod.Differences, prod.Form, prod.Reviews = components.WaitingView{}, "", nil, nil, reviews()[3:]
+	return v
+}
+
+func changeFailed(f frame) page.ChangeView {
+	v := changeRejected(f)
+	v.Status, v.Message = tag(components.Bad, "Failed"), "Failed in Test. Nothing more of it is applied."
+	log := runningLog("log-test")
+	log.Running = false
+	test, prod := &v.Environments[1], &v.Environments[2]
+	test.Status, test.Folded, test.Log = tag(components.Bad, "Failed"), "What was planned", &log
+	test.Message = "The apply failed: the image ghcr.io/acme/orders:1.0.1 cannot be pulled. Before that it changed 1 resource."
+	prod.Status, prod.Message, prod.Reviews = tag(components.Idle, "Not applied"), "", nil
+	return v
+}
+
 func service(f frame) page.ServiceView {
 	return page.ServiceView{
 		Shell: f.under("Services", "orders"), ServicesURL: "/services", Name: "orders", Namespace: "shop", Order: order(),
@@ -89,6 +113,18 @@ func service(f frame) page.ServiceView {
 		GoldenPaths: []components.LinkView{{Text: "postgres 1.0.0", URL: "/golden-paths/postgres"}},
 		YAML:        "resources:\n  orders-db:\n    type: postgres:index:Postgres\n",
 	}
+}
+
+func runDiverged(f frame) page.RunView {
+	v := run(f)
+	v.Live, v.Outputs = components.LiveView{}, nil
+	v.Status, v.Message = tag(components.Warn, "Diverged"), "Nothing was applied: what would happen now is not what was approved."
+	v.Differences = []components.DifferenceView{
+		{What: "state", Detail: "somebody applied the stack by other means since the plan was made"},
+		{What: "Deployment orders-web", Detail: "would be replaced now, and was to be updated"},
+	}
+	v.Log.Running, v.Log.Lines = false, v.Log.Lines[:1]
+	return v
 }
 
 func run(f frame) page.RunView {

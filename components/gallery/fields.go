@@ -23,7 +23,7 @@ func secretField() components.FieldView {
 		Hint: "The password of the database user. Type it, or name a Secret of the team and its key, as in orders-db/password.",
 		PerEnvironment: []components.FieldView{
 			typed("dev", "Development"), kept("dev", "Development"),
-			typed("test", "Test, typed and kept"), kept("test", "Test"),
+			typed("test", "Test, given and kept"), kept("test", "Test"),
 			typed("prod", "Production"), kept("prod", "Production"),
 		},
 	}

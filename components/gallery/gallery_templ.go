@@ -49,7 +49,7 @@ func Gallery(frame shell.View) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<header class=\"head\"><h1>Gallery</h1><p class=\"lead\">Every part of the portal in every state. The views are made up.</p></header><nav aria-label=\"Pages\"><ul class=\"row\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<header class=\"head\"><h1>Gallery</h1><p class=\"lead\">Every part of the portal in every state. The views are made up.</p></header><nav class=\"head\" aria-label=\"Pages\"><ul class=\"row\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

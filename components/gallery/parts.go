@@ -35,7 +35,7 @@ func Parts() []Part {
 		{"reviews", components.Reviews(reviews())},
 		{"review-form", components.ReviewForm(reviewForm())},
 		{"review-form-problem", components.ReviewForm(reviewFormProblem())},
-		{"review-form-refused", components.ReviewForm(components.ReviewFormView{ID: "refused", Environment: "prod", Title: "Production", Refusal: "You proposed this change, so somebody else must approve it.", CommentURL: "/changes/shop/orders-7k2/comment"})},
+		{"review-form-refused", components.ReviewForm(components.ReviewFormView{ID: "refused", Environment: "dev", Title: "Development", Refusal: "You proposed this change, so somebody else must approve it.", CommentURL: "/changes/shop/orders-7k2/comment"})},
 		{"differences", components.Differences([]components.DifferenceView{{What: "state", Detail: "somebody applied the stack by other means since the plan was made"}})},
 		{"log-running", components.Log(runningLog("log-running"))},
 		{"log-empty", components.Log(components.LogView{ID: "log-empty", Title: "Log of the preview", Running: true})},
@@ -76,7 +76,7 @@ func reviewForm() components.ReviewFormView {
 
 func reviewFormProblem() components.ReviewFormView {
 	v := reviewForm()
-	v.ID = "decide-problem"
+	v.ID, v.Environment, v.Title = "decide-problem", "test", "Test"
 	v.Problem = "Say why you reject it: the author has to know what to change."
 	return v
 }

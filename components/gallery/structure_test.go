@@ -31,6 +31,7 @@ func TestPagesCanBeUsedByEverybody(t *testing.T) {
 		"headings go down by one level":                   headingsInOrder,
 		"an id names one element":                         uniqueIDs,
 		"what an attribute refers to exists":              referencesExist,
+		"landmarks of one kind have different names":      landmarksDiffer,
 		"every control has a label":                       controlsHaveLabels,
 		"every button and link says what it does":         actionsHaveNames,
 		"nothing is styled or scripted inline":            nothingInline,
@@ -91,6 +92,24 @@ func referencesExist(t *testing.T, doc *goquery.Document) {
 			}
 		})
 	}
+}
+
+func landmarksDiffer(t *testing.T, doc *goquery.Document) {
+	seen := map[string]bool{}
+	doc.Find("nav, section, form, aside, [role=region], [role=search]").Each(func(_ int, e *goquery.Selection) {
+		name := e.AttrOr("aria-label", "")
+		if id := e.AttrOr("aria-labelledby", ""); id != "" {
+			name = strings.TrimSpace(doc.Find("[id='" + id + "']").Text())
+		}
+		if name == "" {
+			return // no landmark
+		}
+		landmark := e.AttrOr("role", goquery.NodeName(e)) + " " + name
+		if seen[landmark] {
+			t.Errorf("two landmarks are called %q", landmark)
+		}
+		seen[landmark] = true
+	})
 }
 
 func controlsHaveLabels(t *testing.T, doc *goquery.Document) {

@@ -88,7 +88,7 @@ func Catalogue(v CatalogueView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if v.Total == 0 {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<p>There is no golden path yet. The platform team publishes them with <code>towpath golden-path</code>.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<p>There is no golden path yet. The platform team publishes them as GoldenPath and GoldenPathVersion objects.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -130,6 +130,8 @@ func (c *checker) secrets(proposal Proposal, instance string, input v1alpha1.Gol
 			c.add(field, "%s needs a value in %s: type one, or name the Secret that has it.", Label(input), c.world.environment(name))
 		case input.MaxLength != nil && int64(utf8.RuneCountInString(secret.Value)) > *input.MaxLength:
 			c.add(field, "%s is too long: at most %d characters.", Label(input), *input.MaxLength)
+		case secret.Value != "" && len(input.Options) > 0 && !slices.Contains(input.Options, secret.Value):
+			c.add(field, "%s must be one of those that there are to choose from.", Label(input))
 		case secret.Value == "" && !secretRef.MatchString(secret.Ref):
 			c.add(FieldRef(instance, input.Name, name), "Write the Secret's name, a / and the key in it, as in orders-db/password.")
 		}
