@@ -233,12 +233,12 @@ func waiting(w *v1alpha1.Waiting, called titles, now time.Time) components.Waiti
 	return components.WaitingView{Reason: called.in(safe(w.Message)), Who: called.in(safe(w.Who)), Since: moment(w.Since, now), NextLook: momentOf(w.NextLook, now)}
 }
 
-func differences(list []v1alpha1.Difference) []components.DifferenceView {
-	views := make([]components.DifferenceView, 0, len(list))
+func differences(title string, list []v1alpha1.Difference) components.DifferencesView {
+	view := components.DifferencesView{Title: title}
 	for _, d := range list {
-		views = append(views, components.DifferenceView{What: safe(d.What), Detail: safe(d.Detail)})
+		view.List = append(view.List, components.DifferenceView{What: safe(d.What), Detail: safe(d.Detail)})
 	}
-	return views
+	return view
 }
 
 func plural(n int, one, many string) string {

@@ -103,7 +103,7 @@ func environmentView(change *kube.Change, sc *v1alpha1.StackChange, environment 
 	view := page.EnvironmentView{
 		ID: "env-" + name, Name: called.of(sc.Environment), Status: stackTag(&change.ChangeRequest, sc),
 		Message: stopped(safe(sc.Message)), Waiting: waiting(sc.Waiting, called, now), Rule: whoDecides(environment),
-		Differences: differences(sc.Differences), Folded: foldedPlan(&change.ChangeRequest, sc),
+		Differences: differences("What differs from the plan before", sc.Differences), Folded: foldedPlan(&change.ChangeRequest, sc),
 		Preview: runLink("Preview", change.Namespace, sc.Preview), Apply: runLink("Apply", change.Namespace, sc.Apply),
 	}
 	if len(sc.Editors) > 0 {

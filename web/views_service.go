@@ -212,7 +212,7 @@ func runView(run *v1alpha1.Run, called titles, now time.Time) page.RunView {
 		Status: runTag(status.Phase), Message: stopped(safe(status.Message)),
 		Service: components.LinkView{Text: safe(run.Spec.Service), URL: serviceURL(run.Namespace, run.Spec.Service)},
 		Started: momentOf(status.StartedAt, now),
-		Waiting: waiting(status.Waiting, called, now), Differences: differences(status.Differences), Outputs: outputs(status.Outputs),
+		Waiting: waiting(status.Waiting, called, now), Differences: differences(whatDiffers(status.Phase), status.Differences), Outputs: outputs(status.Outputs),
 		Log: logView("log", "Log", run),
 	}
 	view.Log.URL = ""
@@ -241,6 +241,14 @@ func runView(run *v1alpha1.Run, called titles, now time.Time) page.RunView {
 		}
 	}
 	return view
+}
+
+// whatDiffers heads the differences that a run has found, or has made.
+func whatDiffers(phase v1alpha1.RunPhase) string {
+	if phase == v1alpha1.RunDiverged {
+		return "What differs from what was approved"
+	}
+	return "What it changed before it ended"
 }
 
 // lasted is how long something took, for people.

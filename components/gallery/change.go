@@ -32,7 +32,7 @@ func change(f frame) page.ChangeView {
 			{
 				ID: "env-prod", Name: "Production", Status: tag(components.Wait, "Waiting for review"), Current: true, Plan: &prod, PlanShort: "3f9a71c0d2e1",
 				Waiting: waitingForReview(), Rule: "Needs 1 approval; never the author's own.", Reviews: reviews()[:3], Form: &form,
-				Differences: []components.DifferenceView{{What: "state", Detail: "changed since the plan before, so it was made again"}},
+				Differences: components.DifferencesView{Title: "What differs from the plan before", List: []components.DifferenceView{{What: "state", Detail: "changed since the plan before, so it was made again"}}},
 				Preview:     components.LinkView{Text: "Preview", URL: "/runs/shop/orders-prod-preview-2"},
 			},
 		},
@@ -80,7 +80,7 @@ func changeRejected(f frame) page.ChangeView {
 	prod := &v.Environments[2]
 	prod.Status, prod.Current, prod.Folded = tag(components.Bad, "Rejected"), false, "What was planned"
 	prod.Message = "approver rejected it: Not on a Friday."
-	prod.Waiting, prod.Rule, prod.Differences, prod.Form, prod.Reviews = components.WaitingView{}, "", nil, nil, reviews()[3:]
+	prod.Waiting, prod.Rule, prod.Differences, prod.Form, prod.Reviews = components.WaitingView{}, "", components.DifferencesView{}, nil, reviews()[3:]
 	return v
 }
 
@@ -119,10 +119,10 @@ func runDiverged(f frame) page.RunView {
 	v := run(f)
 	v.Live, v.Outputs = components.LiveView{}, nil
 	v.Status, v.Message = tag(components.Warn, "Diverged"), "Nothing was applied: what would happen now is not what was approved."
-	v.Differences = []components.DifferenceView{
+	v.Differences = components.DifferencesView{Title: "What differs from what was approved", List: []components.DifferenceView{
 		{What: "state", Detail: "somebody applied the stack by other means since the plan was made"},
 		{What: "Deployment orders-web", Detail: "would be replaced now, and was to be updated"},
-	}
+	}}
 	v.Log.Running, v.Log.Lines = false, v.Log.Lines[:1]
 	return v
 }

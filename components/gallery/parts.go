@@ -36,7 +36,7 @@ func Parts() []Part {
 		{"review-form", components.ReviewForm(reviewForm())},
 		{"review-form-problem", components.ReviewForm(reviewFormProblem())},
 		{"review-form-refused", components.ReviewForm(components.ReviewFormView{ID: "refused", Environment: "dev", Title: "Development", Refusal: "You proposed this change, so somebody else must approve it.", CommentURL: "/changes/shop/orders-7k2/comment"})},
-		{"differences", components.Differences([]components.DifferenceView{{What: "state", Detail: "somebody applied the stack by other means since the plan was made"}})},
+		{"differences", components.Differences(components.DifferencesView{Title: "What differs from the plan before", List: []components.DifferenceView{{What: "state", Detail: "somebody applied the stack by other means since the plan was made"}}})},
 		{"log-running", components.Log(runningLog("log-running"))},
 		{"log-empty", components.Log(components.LogView{ID: "log-empty", Title: "Log of the preview", Running: true})},
 		{"outputs", components.Outputs(outputs())},

@@ -28,7 +28,7 @@ type RunView struct {
 	Started     components.MomentView
 	Duration    string // 12 s; may be empty
 	Waiting     components.WaitingView
-	Differences []components.DifferenceView
+	Differences components.DifferencesView
 	Plan        *components.PlanView
 	Outputs     []components.OutputView
 	Log         components.LogView

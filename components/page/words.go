@@ -23,10 +23,15 @@ func (v ChangeView) wanted() []components.LinkView {
 	var links []components.LinkView
 	for _, e := range v.Environments {
 		if e.Current {
-			links = append(links, components.LinkView{Text: e.Name, URL: "#" + e.ID})
+			links = append(links, components.LinkView{Text: e.Name, URL: "#" + e.ID + "-detail"})
 		}
 	}
 	return links
+}
+
+// reviewed reports whether there is something to read of reviews, or to decide.
+func (v EnvironmentView) reviewed() bool {
+	return v.Form != nil || v.Editors != "" || v.Approval == "" && v.Rule != "" || len(v.Reviews) > 0
 }
 
 // lowerFirst continues a sentence.
