@@ -39,6 +39,20 @@ func lowerFirst(s string) string {
 	return strings.ToLower(s[:1]) + s[1:]
 }
 
+// shownOutputs are the chosen ones, for people.
+func shownOutputs(outputs []components.FieldView) string {
+	var names []string
+	for _, o := range outputs {
+		if o.Checked {
+			names = append(names, o.Label)
+		}
+	}
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
 func problemCount(n int) string {
 	if n == 1 {
 		return "1 problem"
