@@ -1,6 +1,7 @@
 package components
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -37,7 +38,7 @@ func TestMoment(t *testing.T) {
 func TestPlanShowsTheGravestFirst(t *testing.T) {
 	t.Parallel()
 	v := PlanView{
-		Counts: CountsView{Create: 2, Update: 1, Replace: 1, Delete: 1, Same: 4},
+		Counts: CountsView{Create: 3, Update: 2, Replace: 1, Delete: 1, Same: 4},
 		Steps: []StepView{
 			{Op: Create, Name: "a", Instance: "web"},
 			{Op: Update, Name: "b"},
@@ -45,23 +46,17 @@ func TestPlanShowsTheGravestFirst(t *testing.T) {
 			{Op: Create, Name: "d", Instance: "db"},
 			{Op: Replace, Name: "e"},
 			{Op: Create, Name: "f", Instance: "web"},
+			{Op: Update, Name: "g", Instance: "web"},
 		},
 	}
-	var unfolded []string
-	for _, s := range v.unfolded() {
-		unfolded = append(unfolded, s.Name)
-	}
-	if diff := cmp.Diff([]string{"c", "e", "b"}, unfolded); diff != "" {
-		t.Errorf("unfolded steps (-want +got):\n%s", diff)
-	}
-	created := map[string][]string{}
-	for _, g := range v.creates() {
-		for _, s := range g.steps {
-			created[g.instance] = append(created[g.instance], s.Name)
+	var shown []string
+	for _, p := range v.parts() {
+		for _, s := range slices.Concat(p.compared, p.created) {
+			shown = append(shown, v.title(p)+" "+s.Name)
 		}
 	}
-	if diff := cmp.Diff(map[string][]string{"web": {"a", "f"}, "db": {"d"}}, created); diff != "" {
-		t.Errorf("creates (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]string{"Other resources c", "Other resources e", "Other resources b", "web g", "web a", "web f", "db d"}, shown); diff != "" {
+		t.Errorf("steps (-want +got):\n%s", diff)
 	}
 	if got := v.gravest(); got != string(Delete) {
 		t.Errorf("the gravest is %q, want %q", got, Delete)
@@ -70,7 +65,7 @@ func TestPlanShowsTheGravestFirst(t *testing.T) {
 	for _, c := range v.Counts.list() {
 		counts = append(counts, c.String())
 	}
-	if diff := cmp.Diff([]string{"1 deleted", "1 replaced", "1 updated", "2 created"}, counts); diff != "" {
+	if diff := cmp.Diff([]string{"1 deleted", "1 replaced", "2 updated", "3 created"}, counts); diff != "" {
 		t.Errorf("counts (-want +got):\n%s", diff)
 	}
 }

@@ -35,44 +35,59 @@ func (v PlanView) gravest() string {
 	return string(counts[0].op)
 }
 
-// unfolded are the steps that no reader may miss, the gravest first.
-func (v PlanView) unfolded() []StepView {
-	steps := slices.DeleteFunc(slices.Clone(v.Steps), func(s StepView) bool { return s.Op == Create })
-	slices.SortStableFunc(steps, func(a, b StepView) int { return a.Op.gravity() - b.Op.gravity() })
-	return steps
-}
-
-type group struct {
+// part is what a plan does to one golden path instance, or to what belongs to none.
+type part struct {
 	instance string
-	steps    []StepView
+	// compared are the steps that no reader may miss, the gravest first; created are
+	// those that make something new.
+	compared, created []StepView
+	gravity           int
 }
 
-// creates are what is new, by the instance that it belongs to, in the order of
-// first appearance.
-func (v PlanView) creates() []group {
-	var groups []group
+// parts are what a plan does, the part with the gravest step first.
+func (v PlanView) parts() []part {
+	var parts []part
 	for _, s := range v.Steps {
-		if s.Op != Create {
-			continue
-		}
-		i := slices.IndexFunc(groups, func(g group) bool { return g.instance == s.Instance })
+		i := slices.IndexFunc(parts, func(p part) bool { return p.instance == s.Instance })
 		if i < 0 {
-			groups = append(groups, group{instance: s.Instance})
-			i = len(groups) - 1
+			parts = append(parts, part{instance: s.Instance, gravity: s.Op.gravity()})
+			i = len(parts) - 1
 		}
-		groups[i].steps = append(groups[i].steps, s)
+		p := &parts[i]
+		p.gravity = min(p.gravity, s.Op.gravity())
+		if s.Op == Create {
+			p.created = append(p.created, s)
+		} else {
+			p.compared = append(p.compared, s)
+		}
 	}
-	return groups
+	for _, p := range parts {
+		slices.SortStableFunc(p.compared, func(a, b StepView) int { return a.Op.gravity() - b.Op.gravity() })
+	}
+	slices.SortStableFunc(parts, func(a, b part) int { return a.gravity - b.gravity })
+	return parts
 }
 
-func (v PlanView) countCreates() int {
-	n := 0
-	for _, s := range v.Steps {
-		if s.Op == Create {
-			n++
-		}
+// title is what a part is called; empty when it is all that the plan has and has no
+// name of its own.
+func (v PlanView) title(p part) string {
+	if p.instance == "" && len(v.parts()) > 1 {
+		return "Other resources"
 	}
-	return n
+	return p.instance
+}
+
+// The most creates that a reader can take in unfolded: alone, and beside steps that
+// have to be read first.
+const (
+	seenAtOnce = 12
+	seenBeside = 4
+)
+
+// folds reports whether the creates of a part are better folded.
+func (v PlanView) folds(p part) bool {
+	compares := slices.ContainsFunc(v.Steps, func(s StepView) bool { return s.Op != Create })
+	return len(p.created) > seenAtOnce || compares && len(p.created) > seenBeside
 }
 
 // around splits a text into what it shares with the other one before and after,
@@ -95,14 +110,6 @@ func around(v, other ValueView) (before, differs, after string) {
 		return v.Text, "", ""
 	}
 	return string(a[:start]), string(a[start : len(a)-end]), string(a[len(a)-end:])
-}
-
-// seenAtOnce is how many creates a reader can take in unfolded.
-const seenAtOnce = 12
-
-// createsOnly reports whether creates are all that there is to read, and few.
-func (v PlanView) createsOnly() bool {
-	return len(v.unfolded()) == 0 && len(v.Steps) <= seenAtOnce
 }
 
 func quantity(n int, one, many string) string {

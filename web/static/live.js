@@ -53,7 +53,7 @@ function warnOfNewPlan(fresh) {
   const notice = document.createElement("p");
   notice.className = "notice notice--warn";
   notice.textContent = sentence;
-  fresh.querySelector("header")?.after(notice);
+  fresh.querySelector("form")?.before(notice);
   announce(sentence);
   renewals.set(fresh.id, Date.now());
 }
