@@ -240,7 +240,7 @@ func Changes(caption string, changes []ChangeRowView) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					if p.Planned && p.Status.Tone != Good {
+					if p.Planned && (p.Status.Tone == Wait || p.Status.Tone == Busy) {
 						templ_7745c5c3_Err = Counts(p.Counts).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
