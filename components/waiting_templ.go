@@ -79,7 +79,7 @@ func Waiting(v WaitingView) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = When(v.Since).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Ago(v.Since).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -29,9 +29,9 @@ func (v ChangeView) wanted() []components.LinkView {
 	return links
 }
 
-// reviewed reports whether there is something to read of reviews, or to decide.
+// reviewed reports whether there is something to read of reviews.
 func (v EnvironmentView) reviewed() bool {
-	return v.Form != nil || v.Editors != "" || v.Approval == "" && v.Rule != "" || len(v.Reviews) > 0
+	return v.Editors != "" || v.Approval == "" && v.Rule != "" || len(v.Reviews) > 0
 }
 
 // lowerFirst continues a sentence.
