@@ -1,13 +1,13 @@
 package web
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/towpath-dev/towpath/components"
 	"github.com/towpath-dev/towpath/components/page"
 	v1alpha1 "github.com/towpath-dev/towpath/controller/api/v1alpha1"
+	"github.com/towpath-dev/towpath/controller/gate"
 )
 
 // approvalRule says in words who must approve.
@@ -30,7 +30,7 @@ func approvalRule(environment v1alpha1.Environment) string {
 	}
 	sentence += "; never the author's own"
 	if rule.ExpiresAfter != nil {
-		sentence += "; an approval that is not used holds for " + span(rule.ExpiresAfter.Duration)
+		sentence += "; an approval that is not used holds for " + gate.Span(rule.ExpiresAfter.Duration)
 	}
 	return sentence + "."
 }
@@ -48,19 +48,6 @@ func whoDecides(environment v1alpha1.Environment) string {
 	return "Applies by itself when " + strings.Join(reasons, ", or when ") + ". Otherwise " + lowerFirst(rule)
 }
 
-// span is a duration as people say it.
-func span(d time.Duration) string {
-	switch {
-	case d >= 48*time.Hour && d%(24*time.Hour) == 0:
-		return fmt.Sprintf("%d days", d/(24*time.Hour))
-	case d >= time.Hour && d%time.Hour == 0:
-		return plural(int(d/time.Hour), "hour", "hours")
-	case d >= time.Minute && d%time.Minute == 0:
-		return plural(int(d/time.Minute), "minute", "minutes")
-	}
-	return plural(int(d/time.Second), "second", "seconds")
-}
-
 // rulesView is an environment's rules in plain words. mayReview are the teams for
 // which the reader may review there.
 func rulesView(environment v1alpha1.Environment, called titles, mayReview []string) page.RulesView {
@@ -68,7 +55,7 @@ func rulesView(environment v1alpha1.Environment, called titles, mayReview []stri
 	view := page.RulesView{
 		ID: "environment-" + environment.Name, Name: environment.Name, Title: displayName(environment, environment.Name),
 		Approval: whoDecides(environment),
-		Health:   "A change counts as failed here if what was applied is not healthy within " + span(healthTimeout(spec.Health)) + ".",
+		Health:   "A change counts as failed here if what was applied is not healthy within " + gate.Span(healthTimeout(spec.Health)) + ".",
 	}
 	switch {
 	case environment.Name == v1alpha1.DefaultEnvironment:
@@ -78,7 +65,7 @@ func rulesView(environment v1alpha1.Environment, called titles, mayReview []stri
 	default:
 		view.After = "Applied only after the same revision is applied and healthy in " + enumerate(called.all(spec.After))
 		if spec.Freshness != nil {
-			view.After += ", at most " + span(spec.Freshness.Duration) + " ago"
+			view.After += ", at most " + gate.Span(spec.Freshness.Duration) + " ago"
 		}
 		view.After += "."
 	}

@@ -371,7 +371,7 @@ func (r *Reconciler) verifying(ctx context.Context, s *stackWork) error {
 		now := metav1.NewTime(r.Clock.Now())
 		s.change.AppliedAt, s.change.Phase, s.change.Waiting = &now, v1alpha1.StackApplied, nil
 	case !r.Clock.Now().Before(deadline):
-		s.change.Phase, s.change.Message = v1alpha1.StackFailed, fmt.Sprintf("Applied, but not healthy within %s: %s", timeout, message)
+		s.change.Phase, s.change.Message = v1alpha1.StackFailed, fmt.Sprintf("Applied, but not healthy within %s: %s", gate.Span(timeout), message)
 	default:
 		wait(r, s.change, v1alpha1.WaitHealth, message, "nobody: it is looked at again by itself", 2*time.Second)
 	}

@@ -31,7 +31,7 @@ func TestHealthIsAwaited(t *testing.T) {
 	}
 	s.clock.now = s.clock.now.Add(time.Minute)
 	cr := s.look("first")
-	wantEnd := []string{"Failed", "dev Failed, test Approved", "dev: Applied, but not healthy within 10m0s: ConfigMap shop/settings: its health is unknown."}
+	wantEnd := []string{"Failed", "dev Failed, test Approved", "dev: Applied, but not healthy within 10 minutes: ConfigMap shop/settings: its health is unknown."}
 	if diff := cmp.Diff(wantEnd, []string{string(cr.Status.Phase), cr.Status.Progress, cr.Status.Message}); diff != "" {
 		t.Error(diff)
 	}
@@ -128,7 +128,7 @@ func TestThePrerequisitesOfAStack(t *testing.T) {
 	if err := s.admin.Status().Update(t.Context(), network); err != nil {
 		t.Fatal(err)
 	}
-	waits(s.look("first"), "Stack network is a prerequisite and is out of date: it succeeded more than 1h0m0s ago.")
+	waits(s.look("first"), "Stack network is a prerequisite and is out of date: it succeeded more than 1 hour ago.")
 	network.Status.LastUpdate.LastResyncTime = metav1.NewTime(s.clock.now)
 	if err := s.admin.Status().Update(t.Context(), network); err != nil {
 		t.Fatal(err)

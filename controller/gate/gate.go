@@ -117,7 +117,7 @@ func judge(f Facts, review v1alpha1.Review) (counts bool, message string) {
 	case len(rule.Groups) > 0 && !shareOne(rule.Groups, reviewer.Groups):
 		return false, fmt.Sprintf("Approvals for %s count from members of %s.", f.Environment.Name, strings.Join(rule.Groups, " or "))
 	case expired(rule, review, f.Now):
-		return false, fmt.Sprintf("The approval has expired: it held for %s. Approve again.", rule.ExpiresAfter.Duration)
+		return false, fmt.Sprintf("The approval has expired: it held for %s. Approve again.", Span(rule.ExpiresAfter.Duration))
 	}
 	return true, "Approved."
 }

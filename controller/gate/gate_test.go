@@ -171,7 +171,7 @@ func TestJudge(t *testing.T) {
 		"an approval that has expired": {
 			v1alpha1.ApprovalRule{Required: 1, ExpiresAfter: &metav1.Duration{Duration: time.Hour}},
 			[]v1alpha1.Review{review("r")},
-			Verdict{Missing: 1, Judgements: map[string]Judgement{"r": {Message: "The approval has expired: it held for 1h0m0s. Approve again."}}},
+			Verdict{Missing: 1, Judgements: map[string]Judgement{"r": {Message: "The approval has expired: it held for 1 hour. Approve again."}}},
 		},
 		"an approval that lapses in a second": {
 			v1alpha1.ApprovalRule{Required: 1, ExpiresAfter: &metav1.Duration{Duration: time.Hour + time.Second}},
@@ -183,7 +183,7 @@ func TestJudge(t *testing.T) {
 			[]v1alpha1.Review{review("r"), review("s", at(noon.Add(-time.Minute)))},
 			Verdict{
 				Approval: approved(noon.Add(-time.Minute), "ben"), Expires: noon.Add(59 * time.Minute),
-				Judgements: map[string]Judgement{"r": {Message: "The approval has expired: it held for 1h0m0s. Approve again."}, "s": counts},
+				Judgements: map[string]Judgement{"r": {Message: "The approval has expired: it held for 1 hour. Approve again."}, "s": counts},
 			},
 		},
 		"the first of two to lapse counts": {

@@ -38,7 +38,7 @@ func Turn(environment v1alpha1.Environment, upstream []Upstream, now time.Time) 
 		if freshness := environment.Spec.Freshness; freshness != nil && now.Sub(up.Change.AppliedAt.Time) > freshness.Duration {
 			return &v1alpha1.Waiting{
 				Kind:    v1alpha1.WaitFreshness,
-				Message: fmt.Sprintf("%s was last applied more than %s ago; it is applied again first.", up.Environment, freshness.Duration),
+				Message: fmt.Sprintf("%s was last applied more than %s ago; it is applied again first.", up.Environment, Span(freshness.Duration)),
 				Who:     "nobody: the controller previews and applies " + up.Environment + " again",
 			}, up.Environment
 		}
@@ -79,7 +79,7 @@ func Prerequisite(ref pulumiv1.PrerequisiteRef, other *pulumiv1.Stack, now time.
 		return waiting("was not brought up: its last operation was a %s", last.Type)
 	}
 	if r := ref.Requirement; r != nil && r.SucceededWithinDuration != nil && now.Sub(last.LastResyncTime.Time) > r.SucceededWithinDuration.Duration {
-		return waiting("is out of date: it succeeded more than %s ago", r.SucceededWithinDuration.Duration)
+		return waiting("is out of date: it succeeded more than %s ago", Span(r.SucceededWithinDuration.Duration))
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func TestTurn(t *testing.T) {
 			day,
 			[]Upstream{{"dev", applied(24*time.Hour + time.Second)}},
 			&v1alpha1.Waiting{
-				Kind: v1alpha1.WaitFreshness, Message: "dev was last applied more than 24h0m0s ago; it is applied again first.",
+				Kind: v1alpha1.WaitFreshness, Message: "dev was last applied more than 24 hours ago; it is applied again first.",
 				Who: "nobody: the controller previews and applies dev again",
 			},
 			"dev",
@@ -115,7 +115,7 @@ func TestPrerequisite(t *testing.T) {
 		"it succeeded, with no bound":   {succeeded(), &pulumiv1.RequirementSpec{}, ""},
 		"it succeeded within the bound": {succeeded(), within(90 * time.Minute), ""},
 		"it succeeded just in time":     {succeeded(), within(time.Hour), ""},
-		"it succeeded too long ago":     {succeeded(), within(30 * time.Minute), "Stack network is a prerequisite and is out of date: it succeeded more than 30m0s ago."},
+		"it succeeded too long ago":     {succeeded(), within(30 * time.Minute), "Stack network is a prerequisite and is out of date: it succeeded more than 30 minutes ago."},
 		"it was only previewed":         {succeeded(func(s *pulumiv1.Stack) { s.Status.LastUpdate.Type = "preview" }), nil, "Stack network is a prerequisite and was not brought up: its last operation was a preview."},
 		"it was destroyed":              {succeeded(func(s *pulumiv1.Stack) { s.Status.LastUpdate.Type = "destroy" }), nil, "Stack network is a prerequisite and was not brought up: its last operation was a destroy."},
 		"conditions are not looked at": {succeeded(func(s *pulumiv1.Stack) {
