@@ -25,10 +25,6 @@ func (s *Server) listChanges(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	environments, err := s.Cluster.Environments(ctx, user)
-	if err != nil {
-		return err
-	}
 	teams, err := s.Cluster.Teams(ctx, user)
 	if err != nil {
 		return err
@@ -52,9 +48,8 @@ func (s *Server) listChanges(c echo.Context) error {
 	}
 	from, to, pages := paginate(c, "/changes", len(found), keep)
 	view.Pages = pages
-	called := titlesOf(environments)
 	for _, cr := range found[from:to] {
-		view.Changes = append(view.Changes, changeRow(cr, called, "", now))
+		view.Changes = append(view.Changes, changeRow(cr, "", now))
 	}
 	return s.renderOK(c, page.Changes(view))
 }

@@ -34,7 +34,7 @@ func (s *Server) listEnvironments(c echo.Context) error {
 	view := page.EnvironmentsView{Shell: s.shell(c, "Environments")}
 	view.Order = orderView(environments, func(environment v1alpha1.Environment) components.OrderNodeView {
 		return components.OrderNodeView{
-			Name: displayName(environment, environment.Name), URL: "#environment-" + environment.Name, Detail: approvals(environment),
+			Name: safe(environment.Name), URL: "#environment-" + environment.Name, Detail: approvals(environment),
 		}
 	})
 	for _, environment := range environments {
@@ -48,7 +48,7 @@ func (s *Server) listEnvironments(c echo.Context) error {
 				mayReview = append(mayReview, team)
 			}
 		}
-		view.Environments = append(view.Environments, rulesView(environment, titlesOf(environments), mayReview))
+		view.Environments = append(view.Environments, rulesView(environment, mayReview))
 	}
 	return s.renderOK(c, page.Environments(view))
 }

@@ -52,7 +52,7 @@ type home struct {
 	waiting               []wanted
 	mine                  []*v1alpha1.ChangeRequest
 	moved                 []kube.Service
-	rank                  ranking
+	rank                  map[string]int
 	mayPropose, mayReview bool
 }
 
@@ -100,10 +100,10 @@ func (h home) view(now time.Time) page.HomeView {
 		view.ComposeURL = "/compose"
 	}
 	for _, wanted := range h.waiting {
-		view.Waiting = append(view.Waiting, changeRow(wanted.change, h.rank.titles, wanted.needs, now))
+		view.Waiting = append(view.Waiting, changeRow(wanted.change, wanted.needs, now))
 	}
 	for _, cr := range h.mine {
-		view.Mine = append(view.Mine, changeRow(cr, h.rank.titles, "", now))
+		view.Mine = append(view.Mine, changeRow(cr, "", now))
 	}
 	for _, service := range h.moved {
 		view.Moved = append(view.Moved, serviceRow(service, h.rank, now))
@@ -222,7 +222,7 @@ func (s *Server) askedOf(ctx context.Context, user kube.User, newestFirst []*v1a
 			}
 			found.mayReview = found.mayReview || mine
 			if mine && objectionTo(cr, sc, rules[sc.Environment], user) == "" {
-				places = append(places, displayName(rules[sc.Environment], sc.Environment))
+				places = append(places, safe(sc.Environment))
 			}
 		}
 		if len(places) > 0 {

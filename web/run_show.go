@@ -14,11 +14,7 @@ func (s *Server) showRun(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	environments, err := s.Cluster.Environments(ctx, user)
-	if err != nil {
-		return err
-	}
-	view := runView(run, titlesOf(environments), now)
+	view := runView(run, now)
 	view.Shell = s.shell(c, view.Title+" – Runs")
 	self := runURL(run.Namespace, run.Name)
 	view.Live = components.LiveView{At: components.Moment(now, now), ReloadURL: self}

@@ -20,12 +20,8 @@ func (s *Server) streamRun(c echo.Context) error {
 		if err != nil {
 			return scene{}, err
 		}
-		environments, err := s.Cluster.Environments(ctx, user)
-		if err != nil {
-			return scene{}, err
-		}
-		now, called := s.Clock.Now(), titlesOf(environments)
-		view, steady := runView(run, called, now), runView(run, called, time.Time{})
+		now := s.Clock.Now()
+		view, steady := runView(run, now), runView(run, time.Time{})
 		view.Live = components.LiveView{At: components.Moment(now, now), ReloadURL: runURL(namespace, name)}
 		return scene{
 			version: run.ResourceVersion, done: run.Status.Phase.Done(),

@@ -1,10 +1,7 @@
 package web
 
 import (
-	"cmp"
 	"fmt"
-	"regexp"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -62,58 +59,6 @@ func runLink(text, namespace, name string) components.LinkView {
 func short(digest string) string {
 	hex := strings.TrimPrefix(digest, "sha256:")
 	return hex[:min(12, len(hex))]
-}
-
-// titles are what people call environments, by the names that objects have for
-// them.
-type titles map[string]string
-
-func titlesOf(environments []v1alpha1.Environment) titles {
-	t := titles{}
-	for _, environment := range environments {
-		t[environment.Name] = displayName(environment, environment.Name)
-	}
-	return t
-}
-
-// displayName is what people call an environment; name stands for one that is gone.
-func displayName(environment v1alpha1.Environment, name string) string {
-	return safe(cmp.Or(environment.Spec.DisplayName, name))
-}
-
-func (t titles) of(name string) string { return cmp.Or(t[name], safe(name)) }
-
-func (t titles) all(names []v1alpha1.EnvironmentName) []string {
-	list := make([]string, 0, len(names))
-	for _, name := range names {
-		list = append(list, t.of(string(name)))
-	}
-	return list
-}
-
-// aName is whatever may be the name of an environment, whole: test, but not the
-// test of orders-test.
-var aName = regexp.MustCompile(`[A-Za-z0-9](?:[-A-Za-z0-9_./@]*[A-Za-z0-9])?`)
-
-// notOfEnvironments end where the name of a person or group begins.
-var notOfEnvironments = []string{"except ", "members of ", " or "}
-
-// in puts titles into a sentence of the controller, which names environments as
-// objects do, for the command line.
-func (t titles) in(sentence string) string {
-	var b strings.Builder
-	end := 0
-	for _, at := range aName.FindAllStringIndex(sentence, -1) {
-		before, name := sentence[:at[0]], sentence[at[0]:at[1]]
-		b.WriteString(sentence[end:at[0]])
-		end = at[1]
-		if called := t[name]; called != "" && !slices.ContainsFunc(notOfEnvironments, func(w string) bool { return strings.HasSuffix(before, w) }) {
-			name = called
-		}
-		b.WriteString(name)
-	}
-	b.WriteString(sentence[end:])
-	return b.String()
 }
 
 // revision names a Program's snapshot for people.
@@ -226,11 +171,11 @@ func runTag(phase v1alpha1.RunPhase) components.TagView {
 	return components.TagView{Tone: components.Wait, Text: "Waiting"}
 }
 
-func waiting(w *v1alpha1.Waiting, called titles, now time.Time) components.WaitingView {
+func waiting(w *v1alpha1.Waiting, now time.Time) components.WaitingView {
 	if w == nil {
 		return components.WaitingView{}
 	}
-	return components.WaitingView{Reason: called.in(safe(w.Message)), Who: called.in(safe(w.Who)), Since: moment(w.Since, now), NextLook: momentOf(w.NextLook, now)}
+	return components.WaitingView{Reason: safe(w.Message), Who: safe(w.Who), Since: moment(w.Since, now), NextLook: momentOf(w.NextLook, now)}
 }
 
 func differences(title string, list []v1alpha1.Difference) components.DifferencesView {

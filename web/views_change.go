@@ -31,12 +31,11 @@ type typed struct {
 func changeView(change *kube.Change, environments []v1alpha1.Environment, r reader, kept typed, now time.Time) page.ChangeView {
 	cr := &change.ChangeRequest
 	title, rest := titleOf(cr)
-	called := titlesOf(environments)
 	view := page.ChangeView{
 		ChangesURL: "/changes", Name: cr.Name, Namespace: cr.Namespace,
 		Service: components.LinkView{Text: safe(cr.Spec.Service), URL: serviceURL(cr.Namespace, cr.Spec.Service)},
 		Title:   title, Description: rest, Author: safe(cr.Spec.Author.Username),
-		Proposed: moment(cr.CreationTimestamp, now), Status: changeTag(cr), Message: outcome(cr, called),
+		Proposed: moment(cr.CreationTimestamp, now), Status: changeTag(cr), Message: outcome(cr),
 		Ended: cr.Status.Phase.Done(),
 	}
 	for _, problem := range cr.Status.Problems {
@@ -57,15 +56,15 @@ func changeView(change *kube.Change, environments []v1alpha1.Environment, r read
 	}
 	for i := range cr.Status.Stacks {
 		sc := &cr.Status.Stacks[i]
-		view.Environments = append(view.Environments, environmentView(change, sc, byName[sc.Environment], called, r, kept, now))
+		view.Environments = append(view.Environments, environmentView(change, sc, byName[sc.Environment], r, kept, now))
 	}
-	view.History = history(change, called, now)
+	view.History = history(change, now)
 	return view
 }
 
 // outcome is what happens to a change, or how it ended. What went wrong in an
 // environment is said there.
-func outcome(cr *v1alpha1.ChangeRequest, called titles) string {
+func outcome(cr *v1alpha1.ChangeRequest) string {
 	ends := map[v1alpha1.ChangePhase]struct {
 		phase v1alpha1.StackPhase
 		word  string
@@ -74,14 +73,14 @@ func outcome(cr *v1alpha1.ChangeRequest, called titles) string {
 		var places []string
 		for _, sc := range cr.Status.Stacks {
 			if sc.Phase == end.phase {
-				places = append(places, called.of(sc.Environment))
+				places = append(places, safe(sc.Environment))
 			}
 		}
 		if len(places) > 0 {
 			return end.word + " in " + enumerate(places) + ". Nothing more of it is applied."
 		}
 	}
-	return called.in(safe(cr.Status.Message))
+	return safe(cr.Status.Message)
 }
 
 func goldenPathLink(name, version string) components.LinkView {
@@ -98,11 +97,11 @@ func titleOf(cr *v1alpha1.ChangeRequest) (title, rest string) {
 	return safe(strings.TrimSpace(title)), lines(strings.TrimSpace(rest))
 }
 
-func environmentView(change *kube.Change, sc *v1alpha1.StackChange, environment v1alpha1.Environment, called titles, r reader, kept typed, now time.Time) page.EnvironmentView {
+func environmentView(change *kube.Change, sc *v1alpha1.StackChange, environment v1alpha1.Environment, r reader, kept typed, now time.Time) page.EnvironmentView {
 	name := safe(sc.Environment)
 	view := page.EnvironmentView{
-		ID: "env-" + name, Name: called.of(sc.Environment), Status: stackTag(&change.ChangeRequest, sc),
-		Message: stopped(safe(sc.Message)), Waiting: waiting(sc.Waiting, called, now), Rule: whoDecides(environment),
+		ID: "env-" + name, Name: safe(sc.Environment), Status: stackTag(&change.ChangeRequest, sc),
+		Message: stopped(safe(sc.Message)), Waiting: waiting(sc.Waiting, now), Rule: whoDecides(environment),
 		Differences: differences("What differs from the plan before", sc.Differences), Folded: foldedPlan(&change.ChangeRequest, sc),
 		Preview: runLink("Preview", change.Namespace, sc.Preview), Apply: runLink("Apply", change.Namespace, sc.Apply),
 	}
@@ -129,7 +128,7 @@ func environmentView(change *kube.Change, sc *v1alpha1.StackChange, environment 
 			view.Reviews = append(view.Reviews, reviewView(review, now))
 		}
 	}
-	view.Form = reviewForm(change, sc, environment, called, r, kept)
+	view.Form = reviewForm(change, sc, environment, r, kept)
 	view.Current = view.Form != nil && view.Form.ApproveURL != ""
 	view.Log = currentLog(change, sc)
 	if run, ok := change.Runs[sc.Apply]; ok && sc.Phase == v1alpha1.StackApplied {
@@ -187,15 +186,15 @@ func reviewView(review *v1alpha1.Review, now time.Time) components.ReviewView {
 }
 
 // reviewForm offers what the reader may do with a plan; nil when that is nothing.
-func reviewForm(change *kube.Change, sc *v1alpha1.StackChange, environment v1alpha1.Environment, called titles, r reader, kept typed) *components.ReviewFormView {
+func reviewForm(change *kube.Change, sc *v1alpha1.StackChange, environment v1alpha1.Environment, r reader, kept typed) *components.ReviewFormView {
 	cr := &change.ChangeRequest
 	if sc.Plan == nil || cr.Status.Phase.Done() || cr.Spec.Withdrawn || !undecided(sc.Phase) {
 		return nil
 	}
 	base := changeURL(cr.Namespace, cr.Name)
 	view := &components.ReviewFormView{
-		ID: "review-" + safe(sc.Environment), Environment: sc.Environment, Title: called.of(sc.Environment),
-		PlanDigest: sc.Plan.Digest, PlanShort: short(sc.Plan.Digest), Consequence: whatFollows(environment, called),
+		ID: "review-" + safe(sc.Environment), Environment: sc.Environment,
+		PlanDigest: sc.Plan.Digest, PlanShort: short(sc.Plan.Digest), Consequence: whatFollows(environment),
 	}
 	if kept.environment == sc.Environment {
 		view.Comment, view.Problem = kept.comment, kept.problem
@@ -208,7 +207,7 @@ func reviewForm(change *kube.Change, sc *v1alpha1.StackChange, environment v1alp
 		if objection == "" && !hasApproved(change, sc, r.user.Username) && sc.Phase == v1alpha1.StackInReview {
 			view.ApproveURL = base + "/approve"
 		}
-		view.Refusal = called.in(safe(objection))
+		view.Refusal = safe(objection)
 		view.RejectURL = base + "/reject"
 	} else if r.user.Username == cr.Spec.Author.Username && sc.Phase == v1alpha1.StackInReview {
 		view.Refusal = "You proposed this change; somebody else has to approve it."
@@ -254,15 +253,23 @@ func hasApproved(change *kube.Change, sc *v1alpha1.StackChange, username string)
 }
 
 // whatFollows says what an approval leads to.
-func whatFollows(environment v1alpha1.Environment, called titles) string {
+func whatFollows(environment v1alpha1.Environment) string {
 	if len(environment.Spec.After) == 0 {
 		return "Once it has its approvals it is applied at once."
 	}
-	return fmt.Sprintf("Once it has its approvals it is applied as soon as %s is applied and healthy.", enumerate(called.all(environment.Spec.After)))
+	return fmt.Sprintf("Once it has its approvals it is applied as soon as %s is applied and healthy.", enumerate(names(environment.Spec.After)))
+}
+
+func names(environments []v1alpha1.EnvironmentName) []string {
+	list := make([]string, 0, len(environments))
+	for _, name := range environments {
+		list = append(list, safe(string(name)))
+	}
+	return list
 }
 
 // history is what happened to a change, the newest first.
-func history(change *kube.Change, called titles, now time.Time) []page.EventView {
+func history(change *kube.Change, now time.Time) []page.EventView {
 	type event struct {
 		at   time.Time
 		view page.EventView
@@ -276,10 +283,10 @@ func history(change *kube.Change, called titles, now time.Time) []page.EventView
 	add(change.CreationTimestamp.Time, safe(change.Spec.Author.Username), "proposed the change", "", "")
 	for _, review := range change.Reviews {
 		what := map[v1alpha1.Decision]string{v1alpha1.Approve: "approved the plan for ", v1alpha1.Reject: "rejected the plan for ", v1alpha1.Comment: "commented on the plan for "}[review.Spec.Decision]
-		add(review.CreationTimestamp.Time, safe(review.Spec.Reviewer.Username), what+called.of(string(review.Spec.Environment)), lines(review.Spec.Comment), "")
+		add(review.CreationTimestamp.Time, safe(review.Spec.Reviewer.Username), what+safe(string(review.Spec.Environment)), lines(review.Spec.Comment), "")
 	}
 	for _, sc := range change.Status.Stacks {
-		environment := called.of(sc.Environment)
+		environment := safe(sc.Environment)
 		if a := sc.Approval; a != nil && a.Automatic {
 			add(a.At.Time, environment, "was approved by rule", safe(a.Reason), "")
 		}
@@ -315,7 +322,7 @@ func lastRun(change *kube.Change, sc *v1alpha1.StackChange) (*v1alpha1.Run, bool
 }
 
 // changeRow is a change in a list. needs says what the reader is asked for.
-func changeRow(cr *v1alpha1.ChangeRequest, called titles, needs string, now time.Time) components.ChangeRowView {
+func changeRow(cr *v1alpha1.ChangeRequest, needs string, now time.Time) components.ChangeRowView {
 	title, _ := titleOf(cr)
 	row := components.ChangeRowView{
 		Title: title, URL: changeURL(cr.Namespace, cr.Name), Namespace: cr.Namespace, Service: safe(cr.Spec.Service),
@@ -325,7 +332,7 @@ func changeRow(cr *v1alpha1.ChangeRequest, called titles, needs string, now time
 	planned := false
 	for i := range cr.Status.Stacks {
 		sc := &cr.Status.Stacks[i]
-		place := components.ChangePlaceView{Environment: called.of(sc.Environment), Status: stackTag(cr, sc)}
+		place := components.ChangePlaceView{Environment: safe(sc.Environment), Status: stackTag(cr, sc)}
 		if sc.Plan != nil {
 			place.Counts, place.Planned, planned = counts(sc.Plan.Summary), true, true
 			total.Create += sc.Plan.Summary.Create

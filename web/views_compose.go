@@ -49,9 +49,13 @@ func composeView(world compose.World, form *compose.Form, problems []compose.Pro
 	}
 	view.Outputs = v.outputs()
 	for _, environment := range world.Stages() {
+		hint := whoDecides(environment)
+		if called := environment.Spec.DisplayName; called != "" {
+			hint = safe(called) + ". " + hint
+		}
 		view.Environments = append(view.Environments, components.FieldView{
 			ID: "environment-" + environment.Name, Name: compose.FieldEnvironments, Kind: components.Checkbox, Value: environment.Name,
-			Label: displayName(environment, environment.Name), Checked: form.Chosen(environment.Name), Hint: whoDecides(environment),
+			Label: safe(environment.Name), Checked: form.Chosen(environment.Name), Hint: hint,
 		})
 	}
 	proposal := form.Build(world)
@@ -227,7 +231,7 @@ func (v *formView) input(instance *compose.Instance, input v1alpha1.GoldenPathIn
 	case compose.PerEnvironment(input):
 		for _, environment := range v.world.Stages() {
 			each := v.field(components.FieldView{
-				Name: compose.FieldEach(instance.Name, input.Name, environment.Name), Label: displayName(environment, environment.Name), Value: filled.Each[environment.Name],
+				Name: compose.FieldEach(instance.Name, input.Name, environment.Name), Label: safe(environment.Name), Value: filled.Each[environment.Name],
 			})
 			v.kind(&each, input, each.Value, "As everywhere")
 			field.PerEnvironment = append(field.PerEnvironment, each)
@@ -318,9 +322,9 @@ func (v *formView) secrets(field *components.FieldView, instance *compose.Instan
 	field.Hint = strings.TrimSpace(field.Hint + " Type it, or name a Secret of the team and its key, as in orders-db/password.")
 	for _, environment := range v.world.Stages() {
 		secret := filled.Secrets[environment.Name]
-		title := displayName(environment, environment.Name)
+		name := safe(environment.Name)
 		typed := v.field(components.FieldView{
-			Name: compose.FieldSecret(instance.Name, input.Name, environment.Name), Kind: components.Password, Label: title,
+			Name: compose.FieldSecret(instance.Name, input.Name, environment.Name), Kind: components.Password, Label: name,
 		})
 		if len(input.Options) > 0 {
 			// What may be chosen is no secret; what was chosen is, so nothing is selected.
@@ -335,7 +339,7 @@ func (v *formView) secrets(field *components.FieldView, instance *compose.Instan
 			v.hidden = append(v.hidden, components.HiddenView{Name: sealed, Value: v.seal(sealed, secret.Value)})
 		}
 		ref := v.field(components.FieldView{
-			Name: compose.FieldRef(instance.Name, input.Name, environment.Name), Label: title + ", or Secret/key", Value: secret.Ref,
+			Name: compose.FieldRef(instance.Name, input.Name, environment.Name), Label: name + ", or Secret/key", Value: secret.Ref,
 		})
 		field.PerEnvironment = append(field.PerEnvironment, typed, ref)
 	}

@@ -50,10 +50,10 @@ func whoDecides(environment v1alpha1.Environment) string {
 
 // rulesView is an environment's rules in plain words. mayReview are the teams for
 // which the reader may review there.
-func rulesView(environment v1alpha1.Environment, called titles, mayReview []string) page.RulesView {
+func rulesView(environment v1alpha1.Environment, mayReview []string) page.RulesView {
 	spec := environment.Spec
 	view := page.RulesView{
-		ID: "environment-" + environment.Name, Name: environment.Name, Title: displayName(environment, environment.Name),
+		ID: "environment-" + environment.Name, Name: environment.Name, Title: safe(spec.DisplayName),
 		Approval: whoDecides(environment),
 		Health:   "A change counts as failed here if what was applied is not healthy within " + gate.Span(healthTimeout(spec.Health)) + ".",
 	}
@@ -63,7 +63,7 @@ func rulesView(environment v1alpha1.Environment, called titles, mayReview []stri
 	case len(spec.After) == 0:
 		view.After = "Changes come here first."
 	default:
-		view.After = "Applied only after the same revision is applied and healthy in " + enumerate(called.all(spec.After))
+		view.After = "Applied only after the same revision is applied and healthy in " + enumerate(names(spec.After))
 		if spec.Freshness != nil {
 			view.After += ", at most " + gate.Span(spec.Freshness.Duration) + " ago"
 		}
@@ -128,16 +128,16 @@ func orderView(environments []v1alpha1.Environment, node func(v1alpha1.Environme
 	var words []string
 	for _, stage := range stages(environments) {
 		var nodes []components.OrderNodeView
-		var titles []string
+		var names []string
 		for _, environment := range stage {
 			nodes = append(nodes, node(environment))
-			titles = append(titles, displayName(environment, environment.Name))
+			names = append(names, safe(environment.Name))
 		}
 		if len(nodes) == 0 {
 			continue
 		}
 		view.Levels = append(view.Levels, nodes)
-		words = append(words, enumerate(titles))
+		words = append(words, enumerate(names))
 	}
 	view.Label = "Changes go to " + strings.Join(words, ", then to ") + "."
 	return view

@@ -19,35 +19,30 @@ import (
 )
 
 // serviceRow is a service in a list, its environments in their order.
-func serviceRow(service kube.Service, rank ranking, now time.Time) components.ServiceRowView {
+func serviceRow(service kube.Service, rank map[string]int, now time.Time) components.ServiceRowView {
 	row := components.ServiceRowView{Name: safe(service.Name), URL: serviceURL(service.Namespace, service.Name), Namespace: service.Namespace}
 	for _, stack := range inOrder(service.Stacks, rank) {
 		row.Places = append(row.Places, components.ServicePlaceView{
-			Environment: safe(kube.EnvironmentOf(stack)), Title: rank.titles.of(kube.EnvironmentOf(stack)), Status: placeTag(stack), Revision: revisionOf(service.Name, stack),
+			Environment: safe(kube.EnvironmentOf(stack)), Status: placeTag(stack), Revision: revisionOf(service.Name, stack),
 		})
 	}
 	row.Moved = components.Moment(movedAt(service), now)
 	return row
 }
 
-func inOrder(stacks []*pulumiv1.Stack, rank ranking) []*pulumiv1.Stack {
+func inOrder(stacks []*pulumiv1.Stack, rank map[string]int) []*pulumiv1.Stack {
 	stacks = slices.Clone(stacks)
 	slices.SortStableFunc(stacks, func(a, b *pulumiv1.Stack) int {
-		return rank.places[kube.EnvironmentOf(a)] - rank.places[kube.EnvironmentOf(b)]
+		return rank[kube.EnvironmentOf(a)] - rank[kube.EnvironmentOf(b)]
 	})
 	return stacks
 }
 
-// ranking is where environments stand in their order, and what they are called.
-type ranking struct {
-	places map[string]int
-	titles titles
-}
-
-func ranks(environments []v1alpha1.Environment) ranking {
-	rank := ranking{places: map[string]int{}, titles: titlesOf(environments)}
+// ranks are the places of environments in their order.
+func ranks(environments []v1alpha1.Environment) map[string]int {
+	rank := map[string]int{}
 	for i, environment := range environments {
-		rank.places[environment.Name] = i
+		rank[environment.Name] = i
 	}
 	return rank
 }
@@ -85,10 +80,10 @@ func serviceView(service *kube.ServiceHistory, environments []v1alpha1.Environme
 	at := map[string]*pulumiv1.Stack{}
 	for _, stack := range inOrder(service.Stacks, rank) {
 		at[kube.EnvironmentOf(stack)] = stack
-		view.Places = append(view.Places, placeView(service, stack, rank.titles, now))
+		view.Places = append(view.Places, placeView(service, stack, now))
 	}
 	view.Order = orderView(environments, func(environment v1alpha1.Environment) components.OrderNodeView {
-		node := components.OrderNodeView{Name: displayName(environment, environment.Name), Status: components.TagView{Tone: components.Idle, Text: "Not there yet"}}
+		node := components.OrderNodeView{Name: safe(environment.Name), Status: components.TagView{Tone: components.Idle, Text: "Not there yet"}}
 		if stack := at[environment.Name]; stack != nil {
 			node.URL, node.Status = "#place-"+environment.Name, placeTag(stack)
 		}
@@ -96,11 +91,11 @@ func serviceView(service *kube.ServiceHistory, environments []v1alpha1.Environme
 	})
 	for _, cr := range service.Changes {
 		if !cr.Status.Phase.Done() {
-			view.Open = append(view.Open, changeRow(cr, rank.titles, "", now))
+			view.Open = append(view.Open, changeRow(cr, "", now))
 		}
 	}
 	for _, run := range service.Applies {
-		view.History = append(view.History, appliedView(service, run, rank.titles, now))
+		view.History = append(view.History, appliedView(service, run, now))
 	}
 	if service.Program != nil {
 		for _, name := range slices.Sorted(maps.Keys(service.Program.Program.Packages)) {
@@ -117,10 +112,10 @@ func serviceView(service *kube.ServiceHistory, environments []v1alpha1.Environme
 	return view
 }
 
-func placeView(service *kube.ServiceHistory, stack *pulumiv1.Stack, called titles, now time.Time) page.PlaceView {
+func placeView(service *kube.ServiceHistory, stack *pulumiv1.Stack, now time.Time) page.PlaceView {
 	environment := kube.EnvironmentOf(stack)
 	view := page.PlaceView{
-		ID: "place-" + environment, Environment: called.of(environment), Status: placeTag(stack),
+		ID: "place-" + environment, Environment: safe(environment), Status: placeTag(stack),
 		Revision: revisionOf(service.Name, stack), Outputs: outputs(stack.Status.Outputs),
 	}
 	if update := stack.Status.LastUpdate; update != nil {
@@ -135,7 +130,7 @@ func placeView(service *kube.ServiceHistory, stack *pulumiv1.Stack, called title
 	}
 	for _, kind := range []string{pulumiv1.StalledCondition, pulumiv1.ReconcilingCondition} {
 		if condition := meta.FindStatusCondition(stack.Status.Conditions, kind); condition != nil && condition.Status == metav1.ConditionTrue {
-			view.Message = stopped(called.in(safe(condition.Message)))
+			view.Message = stopped(safe(condition.Message))
 		}
 	}
 	view.Health = healthTag(service, environment)
@@ -175,9 +170,9 @@ func changeLink(service *kube.ServiceHistory, name string) components.LinkView {
 	return components.LinkView{Text: safe(name)}
 }
 
-func appliedView(service *kube.ServiceHistory, run *v1alpha1.Run, called titles, now time.Time) page.AppliedView {
+func appliedView(service *kube.ServiceHistory, run *v1alpha1.Run, now time.Time) page.AppliedView {
 	view := page.AppliedView{
-		At: momentOf(run.Status.FinishedAt, now), Environment: called.of(run.Spec.Environment),
+		At: momentOf(run.Status.FinishedAt, now), Environment: safe(run.Spec.Environment),
 		Revision: revision(service.Name, run.Spec.Snapshot), Change: changeLink(service, run.Spec.ChangeRequest), Status: runTag(run.Status.Phase),
 	}
 	if run.Status.FinishedAt == nil {
@@ -204,15 +199,15 @@ func appliedView(service *kube.ServiceHistory, run *v1alpha1.Run, called titles,
 }
 
 // runView is the page of a run, without its frame.
-func runView(run *v1alpha1.Run, called titles, now time.Time) page.RunView {
+func runView(run *v1alpha1.Run, now time.Time) page.RunView {
 	status := run.Status
 	operation := map[v1alpha1.Operation]string{v1alpha1.Preview: "Preview", v1alpha1.Up: "Apply", v1alpha1.Refresh: "Refresh", v1alpha1.Destroy: "Destroy"}[run.Spec.Operation]
 	view := page.RunView{
-		Name: run.Name, Namespace: run.Namespace, Title: operation + " of " + safe(run.Spec.Service) + " in " + called.of(run.Spec.Environment),
+		Name: run.Name, Namespace: run.Namespace, Title: operation + " of " + safe(run.Spec.Service) + " in " + safe(run.Spec.Environment),
 		Status: runTag(status.Phase), Message: stopped(safe(status.Message)),
 		Service: components.LinkView{Text: safe(run.Spec.Service), URL: serviceURL(run.Namespace, run.Spec.Service)},
 		Started: momentOf(status.StartedAt, now),
-		Waiting: waiting(status.Waiting, called, now), Differences: differences(whatDiffers(status.Phase), status.Differences), Outputs: outputs(status.Outputs),
+		Waiting: waiting(status.Waiting, now), Differences: differences(whatDiffers(status.Phase), status.Differences), Outputs: outputs(status.Outputs),
 		Log: logView("log", "Log", run),
 	}
 	view.Log.URL = ""

@@ -120,33 +120,12 @@ func TestWhoDecidesNamesTheRuleThatApproves(t *testing.T) {
 	}
 }
 
-func TestSentencesNameEnvironmentsAsPeopleDo(t *testing.T) {
-	called := titles{"dev": "Development", "test": "Test", "prod": "Production", "qa": "qa"}
-	for name, test := range map[string]struct{ sentence, want string }{
-		"in a sentence":            {"It goes to prod once it is applied and healthy in test.", "It goes to Production once it is applied and healthy in Test."},
-		"before it":                {"prod: The plan waits for an approval.", "Production: The plan waits for an approval."},
-		"in a list":                {"Applied and healthy in dev, test, prod.", "Applied and healthy in Development, Test, Production."},
-		"not a part of a name":     {"Stack orders-test is a prerequisite; see test/prod and dev.example.com.", "Stack orders-test is a prerequisite; see test/prod and dev.example.com."},
-		"not a person":             {"whoever may review prod, except dev", "whoever may review Production, except dev"},
-		"not a group":              {"members of test or prod, except dev", "members of test or prod, except dev"},
-		"nothing to put in":        {"", ""},
-		"one that has no title":    {"nobody: qa is on its way", "nobody: qa is on its way"},
-		"letters of other scripts": {"größer als prod: ä", "größer als Production: ä"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, called.in(test.sentence)); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
-}
-
 func TestWhatBecameOfAnEnvironmentWhenTheChangeEnded(t *testing.T) {
 	cr := &v1alpha1.ChangeRequest{Status: v1alpha1.ChangeRequestStatus{
 		Phase: v1alpha1.ChangeFailed, Message: "dev: The apply failed: a long story",
 		Stacks: []v1alpha1.StackChange{{Environment: "dev", Phase: v1alpha1.StackFailed}, {Environment: "test", Phase: v1alpha1.StackInReview}},
 	}}
-	if diff := cmp.Diff("Failed in Development. Nothing more of it is applied.", outcome(cr, titles{"dev": "Development"})); diff != "" {
+	if diff := cmp.Diff("Failed in dev. Nothing more of it is applied.", outcome(cr)); diff != "" {
 		t.Error(diff)
 	}
 	for i, want := range []components.TagView{{Tone: components.Bad, Text: "Failed"}, {Tone: components.Idle, Text: "Not applied"}} {
@@ -180,7 +159,7 @@ func TestAFormOffersWhatThereIsToChooseFrom(t *testing.T) {
 	}}
 	world := compose.World{
 		Catalogue: program.NewCatalogue([]v1alpha1.GoldenPathVersion{version}), Titles: map[string]string{"paint": "Paint"},
-		Environments: []v1alpha1.Environment{{ObjectMeta: metav1.ObjectMeta{Name: "dev"}, Spec: v1alpha1.EnvironmentSpec{DisplayName: "Development"}}},
+		Environments: []v1alpha1.Environment{{ObjectMeta: metav1.ObjectMeta{Name: "dev"}}},
 	}
 	form := compose.Form{Instances: []compose.Instance{
 		{Name: "wall", Path: "paint", Inputs: map[string]compose.Input{"tier": {Secrets: map[string]compose.Secret{"dev": {Value: kept}}}}},
@@ -213,7 +192,7 @@ func TestAFormOffersWhatThereIsToChooseFrom(t *testing.T) {
 	if wire := fields["input.wall.colour"].Wire; wire == nil || wire.Suggested {
 		t.Error("an output of another name is suggested, or none is offered")
 	}
-	if got, want := fields["secret.wall.tier.dev"].Label, "Development, given and kept"; got != want {
+	if got, want := fields["secret.wall.tier.dev"].Label, "dev, given and kept"; got != want {
 		t.Errorf("a secret that was given is called %q, want %q", got, want)
 	}
 }

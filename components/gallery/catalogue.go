@@ -46,18 +46,17 @@ func environments(f frame) page.EnvironmentsView {
 		Shell: f.at("Environments"), Order: order(),
 		Environments: []page.RulesView{
 			{ID: "env-dev", Name: "dev", Title: "Development", After: "Changes come here first.", Approval: "Applies by itself when nothing is deleted or replaced. Otherwise needs 1 approval; never the author's own.", Health: "A change counts as failed here if what was applied is not healthy within 10 minutes.", Facts: []page.FactView{{Name: "Applies by itself when", Value: "plan.delete == 0 && plan.replace == 0"}, {Name: "Stack", Value: "organization/${service}/dev"}}},
-			{ID: "env-test", Name: "test", Title: "Test", After: "Applied only after the same revision is applied and healthy in Development.", Approval: "Needs 1 approval; never the author's own.", You: "You may approve and reject plans here for shop."},
-			{ID: "env-prod", Name: "prod", Title: "Production", After: "Applied only after the same revision is applied and healthy in Test, at most 1 hour ago.", Approval: "Needs 1 approval of approvers; never the author's own."},
+			{ID: "env-test", Name: "test", Title: "Test", After: "Applied only after the same revision is applied and healthy in dev.", Approval: "Needs 1 approval; never the author's own.", You: "You may approve and reject plans here for shop."},
+			{ID: "env-prod", Name: "prod", Title: "Production", After: "Applied only after the same revision is applied and healthy in test, at most 1 hour ago.", Approval: "Needs 1 approval of approvers; never the author's own."},
 		},
 	}
 }
 
 func checks(names ...string) []components.FieldView {
 	hints := map[string]string{"dev": "Applies by itself when nothing is deleted or replaced. Otherwise needs 1 approval; never the author's own.", "test": "Needs 1 approval; never the author's own.", "prod": "Needs 1 approval; never the author's own."}
-	labels := map[string]string{"dev": "Development", "test": "Test", "prod": "Production"}
 	var fields []components.FieldView
 	for _, name := range names {
-		fields = append(fields, components.FieldView{ID: "environment-" + name, Name: "environment", Label: labels[name], Kind: components.Checkbox, Value: name, Checked: name != "prod", Hint: hints[name]})
+		fields = append(fields, components.FieldView{ID: "environment-" + name, Name: "environment", Label: name, Kind: components.Checkbox, Value: name, Checked: name != "prod", Hint: hints[name]})
 	}
 	return fields
 }

@@ -16,21 +16,21 @@ func change(f frame) page.ChangeView {
 		Live:    components.LiveView{URL: "/changes/shop/orders-7k2/events", At: before(0), ReloadURL: "/changes/shop/orders-7k2"},
 		Title:   "Bigger database, three web replicas",
 		Service: components.LinkView{Text: "orders", URL: "/services/shop/orders"}, Author: "developer", Proposed: before(18 * time.Minute),
-		Description: "The nightly import fills the volume. Grows it from 10 to 50 GiB and moves Production to the SSD class; web scales to three.",
-		Status:      tag(components.Wait, "Waiting for review"), Message: "Production: The plan waits for an approval.",
+		Description: "The nightly import fills the volume. Grows it from 10 to 50 GiB and moves prod to the SSD class; web scales to three.",
+		Status:      tag(components.Wait, "Waiting for review"), Message: "prod: The plan waits for an approval.",
 		WithdrawURL: "/changes/shop/orders-7k2/withdraw", EditURL: "/compose?change=orders-7k2",
 		Environments: []page.EnvironmentView{
 			{
-				ID: "env-dev", Name: "Development", Status: tag(components.Good, "Applied"), Plan: &dev, Folded: "What was applied", PlanShort: "a01b22c9e410",
+				ID: "env-dev", Name: "dev", Status: tag(components.Good, "Applied"), Plan: &dev, Folded: "What was applied", PlanShort: "a01b22c9e410",
 				Message: "Applied and healthy since 14:08 UTC.", Approval: "Approved by rule: nothing is deleted or replaced.", Outputs: outputs()[:2],
 				Preview: components.LinkView{Text: "Preview", URL: "/runs/shop/orders-dev-preview-1"}, Apply: components.LinkView{Text: "Apply", URL: "/runs/shop/orders-dev-up-1"},
 			},
 			{
-				ID: "env-test", Name: "Test", Status: tag(components.Busy, "Applying"), Plan: &test, PlanShort: "77d0c1f0aa35", Log: &log,
+				ID: "env-test", Name: "test", Status: tag(components.Busy, "Applying"), Plan: &test, PlanShort: "77d0c1f0aa35", Log: &log,
 				Approval: "Approved by approver.", Reviews: reviews()[1:2],
 			},
 			{
-				ID: "env-prod", Name: "Production", Status: tag(components.Wait, "Waiting for review"), Current: true, Plan: &prod, PlanShort: "3f9a71c0d2e1",
+				ID: "env-prod", Name: "prod", Status: tag(components.Wait, "Waiting for review"), Current: true, Plan: &prod, PlanShort: "3f9a71c0d2e1",
 				Waiting: waitingForReview(), Rule: "Needs 1 approval; never the author's own.", Reviews: reviews()[:3], Form: &form,
 				Differences: components.DifferencesView{Title: "What differs from the plan before", List: []components.DifferenceView{{What: "state", Detail: "changed since the plan before, so it was made again"}}},
 				Preview:     components.LinkView{Text: "Preview", URL: "/runs/shop/orders-prod-preview-2"},
@@ -38,9 +38,9 @@ func change(f frame) page.ChangeView {
 		},
 		GoldenPaths: []components.LinkView{{Text: "postgres 1.0.0", URL: "/golden-paths/postgres"}, {Text: "web-service 1.0.0", URL: "/golden-paths/web-service"}},
 		History: []page.EventView{
-			{At: before(time.Minute), Who: "Test", What: "started applying", URL: "/runs/shop/orders-test-up-9d1"},
-			{At: before(6 * time.Minute), Who: "approver2", What: "approved the plan for Test", Note: "Backup of 13:50 checked."},
-			{At: before(12 * time.Minute), Who: "Development", What: "is applied and healthy"},
+			{At: before(time.Minute), Who: "test", What: "started applying", URL: "/runs/shop/orders-test-up-9d1"},
+			{At: before(6 * time.Minute), Who: "approver2", What: "approved the plan for test", Note: "Backup of 13:50 checked."},
+			{At: before(12 * time.Minute), Who: "dev", What: "is applied and healthy"},
 			{At: before(18 * time.Minute), Who: "developer", What: "proposed the change"},
 		},
 	}
@@ -53,9 +53,9 @@ func changeNew(f frame) page.ChangeView {
 		Title: "First version of the orders service", Service: components.LinkView{Text: "orders"}, Author: "developer", Proposed: before(time.Minute),
 		Status: tag(components.Busy, "Previewing"), Message: "The plans are being made.",
 		Environments: []page.EnvironmentView{
-			{ID: "env-dev", Name: "Development", Status: tag(components.Good, "Approved"), Plan: &dev, Approval: "Approved by rule: nothing is deleted or replaced."},
-			{ID: "env-test", Name: "Test", Status: tag(components.Busy, "Previewing"), Waiting: components.WaitingView{Reason: "The plan is being made.", Who: "nobody has to", Since: before(30 * time.Second)}},
-			{ID: "env-prod", Name: "Production", Status: tag(components.Bad, "Failed"), Message: "The preview failed: the cluster cannot be reached."},
+			{ID: "env-dev", Name: "dev", Status: tag(components.Good, "Approved"), Plan: &dev, Approval: "Approved by rule: nothing is deleted or replaced."},
+			{ID: "env-test", Name: "test", Status: tag(components.Busy, "Previewing"), Waiting: components.WaitingView{Reason: "The plan is being made.", Who: "nobody has to", Since: before(30 * time.Second)}},
+			{ID: "env-prod", Name: "prod", Status: tag(components.Bad, "Failed"), Message: "The preview failed: the cluster cannot be reached."},
 		},
 		History: []page.EventView{{At: before(time.Minute), Who: "developer", What: "proposed the change"}},
 	}
@@ -75,7 +75,7 @@ func changeRefused(f frame) page.ChangeView {
 func changeRejected(f frame) page.ChangeView {
 	v := change(f)
 	v.Live, v.WithdrawURL = components.LiveView{}, ""
-	v.Status, v.Ended, v.Message = tag(components.Bad, "Rejected"), true, "Rejected in Production. Nothing more of it is applied."
+	v.Status, v.Ended, v.Message = tag(components.Bad, "Rejected"), true, "Rejected in prod. Nothing more of it is applied."
 	v.Environments[1].Status, v.Environments[1].Folded, v.Environments[1].Log = tag(components.Good, "Applied"), "What was applied", nil
 	prod := &v.Environments[2]
 	prod.Status, prod.Current, prod.Folded = tag(components.Bad, "Rejected"), false, "What was planned"
@@ -86,7 +86,7 @@ func changeRejected(f frame) page.ChangeView {
 
 func changeFailed(f frame) page.ChangeView {
 	v := changeRejected(f)
-	v.Status, v.Message = tag(components.Bad, "Failed"), "Failed in Test. Nothing more of it is applied."
+	v.Status, v.Message = tag(components.Bad, "Failed"), "Failed in test. Nothing more of it is applied."
 	log := runningLog("log-test")
 	log.Running = false
 	test, prod := &v.Environments[1], &v.Environments[2]
@@ -101,14 +101,14 @@ func service(f frame) page.ServiceView {
 		Shell: f.under("Services", "orders"), ServicesURL: "/services", Name: "orders", Namespace: "shop", Order: order(),
 		Live: components.LiveView{URL: "/services/shop/orders/events", At: before(0), ReloadURL: "/services/shop/orders"}, ChangeURL: "/compose?service=orders",
 		Places: []page.PlaceView{
-			{ID: "env-dev", Environment: "Development", Status: tag(components.Good, "Healthy"), Revision: "revision 14", Change: components.LinkView{Text: "orders-7k2", URL: "/changes/shop/orders-7k2"}, Since: before(12 * time.Minute), Outputs: outputs(), Run: components.LinkView{Text: "Last run", URL: "/runs/shop/orders-dev-up-1"}},
-			{ID: "env-test", Environment: "Test", Status: tag(components.Busy, "Applying"), Revision: "revision 13", Health: tag(components.Warn, "Degraded"), Change: components.LinkView{Text: "orders-5aa", URL: "/changes/shop/orders-5aa"}, Since: before(49 * time.Hour), Message: "Revision 14 is being applied.", Outputs: outputs()[:2]},
-			{ID: "env-prod", Environment: "Production", Status: tag(components.Idle, "Not yet"), Message: "Its first change waits for review."},
+			{ID: "env-dev", Environment: "dev", Status: tag(components.Good, "Healthy"), Revision: "revision 14", Change: components.LinkView{Text: "orders-7k2", URL: "/changes/shop/orders-7k2"}, Since: before(12 * time.Minute), Outputs: outputs(), Run: components.LinkView{Text: "Last run", URL: "/runs/shop/orders-dev-up-1"}},
+			{ID: "env-test", Environment: "test", Status: tag(components.Busy, "Applying"), Revision: "revision 13", Health: tag(components.Warn, "Degraded"), Change: components.LinkView{Text: "orders-5aa", URL: "/changes/shop/orders-5aa"}, Since: before(49 * time.Hour), Message: "Revision 14 is being applied.", Outputs: outputs()[:2]},
+			{ID: "env-prod", Environment: "prod", Status: tag(components.Idle, "Not yet"), Message: "Its first change waits for review."},
 		},
 		Open: changeRows()[:1],
 		History: []page.AppliedView{
-			{At: before(12 * time.Minute), Environment: "Development", Revision: "revision 14", Change: components.LinkView{Text: "Bigger database", URL: "/changes/shop/orders-7k2"}, Author: "developer", ApprovedBy: "Rule: nothing is deleted or replaced", Counts: components.CountsView{Update: 2}, Status: tag(components.Good, "Applied")},
-			{At: before(49 * time.Hour), Environment: "Test", Revision: "revision 13", Change: components.LinkView{Text: "First version", URL: "/changes/shop/orders-5aa"}, Author: "developer", ApprovedBy: "approver", Counts: components.CountsView{Create: 9}},
+			{At: before(12 * time.Minute), Environment: "dev", Revision: "revision 14", Change: components.LinkView{Text: "Bigger database", URL: "/changes/shop/orders-7k2"}, Author: "developer", ApprovedBy: "Rule: nothing is deleted or replaced", Counts: components.CountsView{Update: 2}, Status: tag(components.Good, "Applied")},
+			{At: before(49 * time.Hour), Environment: "test", Revision: "revision 13", Change: components.LinkView{Text: "First version", URL: "/changes/shop/orders-5aa"}, Author: "developer", ApprovedBy: "approver", Counts: components.CountsView{Create: 9}},
 		},
 		GoldenPaths: []components.LinkView{{Text: "postgres 1.0.0", URL: "/golden-paths/postgres"}},
 		YAML:        "resources:\n  orders-db:\n    type: postgres:index:Postgres\n",
@@ -130,7 +130,7 @@ func runDiverged(f frame) page.RunView {
 func run(f frame) page.RunView {
 	plan := planUpdate("plan")
 	return page.RunView{
-		Shell: f.under("Services", "Apply of orders in Test"), Name: "orders-test-up-9d1", Namespace: "shop", Title: "Apply of orders in Test",
+		Shell: f.under("Services", "Apply of orders in test"), Name: "orders-test-up-9d1", Namespace: "shop", Title: "Apply of orders in test",
 		Live:   components.LiveView{URL: "/runs/shop/orders-test-up-9d1/events", At: before(0), ReloadURL: "/runs/shop/orders-test-up-9d1"},
 		Status: tag(components.Busy, "Running"), Message: "1 of 2 resources is done.",
 		Service: components.LinkView{Text: "orders", URL: "/services/shop/orders"}, Change: components.LinkView{Text: "orders-7k2", URL: "/changes/shop/orders-7k2"},

@@ -4,9 +4,9 @@ import "github.com/towpath-dev/towpath/components"
 
 func environmentsField(id, dev, test, prod string) []components.FieldView {
 	return []components.FieldView{
-		{ID: id + "-dev", Name: id + ".dev", Label: "Development", Value: dev},
-		{ID: id + "-test", Name: id + ".test", Label: "Test", Value: test},
-		{ID: id + "-prod", Name: id + ".prod", Label: "Production", Value: prod},
+		{ID: id + "-dev", Name: id + ".dev", Label: "dev", Value: dev},
+		{ID: id + "-test", Name: id + ".test", Label: "test", Value: test},
+		{ID: id + "-prod", Name: id + ".prod", Label: "prod", Value: prod},
 	}
 }
 
@@ -22,9 +22,9 @@ func secretField() components.FieldView {
 		ID: "orders-db-password", Label: "Password", Required: true, PerEnvironmentOnly: true,
 		Hint: "The password of the database user. Type it, or name a Secret of the team and its key, as in orders-db/password.",
 		PerEnvironment: []components.FieldView{
-			typed("dev", "Development"), kept("dev", "Development"),
-			typed("test", "Test, given and kept"), kept("test", "Test"),
-			typed("prod", "Production"), kept("prod", "Production"),
+			typed("dev", "dev"), kept("dev", "dev"),
+			typed("test", "test, given and kept"), kept("test", "test"),
+			typed("prod", "prod"), kept("prod", "prod"),
 		},
 	}
 }

@@ -130,7 +130,7 @@ func devSignIn(f frame) page.DevSignInView {
 		Shell: v, Action: "/dev/sign-in", Problem: "That account does not exist. Choose one of these.",
 		Accounts: []page.AccountView{
 			{Username: "developer", Name: "developer", Does: "composes services and proposes changes in shop"},
-			{Username: "approver", Name: "approver", Does: "reviews plans for Test and Production"},
+			{Username: "approver", Name: "approver", Does: "reviews plans for test and prod"},
 			{Username: "platform", Name: "platform", Does: "looks after golden paths and environments"},
 		},
 	}
@@ -143,18 +143,18 @@ func changeRows() []components.ChangeRowView {
 	return []components.ChangeRowView{
 		{
 			Title: "orders: bigger database, three web replicas", URL: "/changes/shop/orders-7k2", Namespace: "shop", Service: "orders", Author: "developer",
-			Status: tag(components.Wait, "Waiting for review"), Gravest: "Replaces a volume", Needs: "your review of Production", Since: before(18 * time.Minute),
-			Places: []components.ChangePlaceView{place("Development", components.CountsView{Update: 2}), place("Test", components.CountsView{Update: 2}), place("Production", components.CountsView{Update: 1, Replace: 1})},
+			Status: tag(components.Wait, "Waiting for review"), Gravest: "Replaces a volume", Needs: "your review of prod", Since: before(18 * time.Minute),
+			Places: []components.ChangePlaceView{place("dev", components.CountsView{Update: 2}), place("test", components.CountsView{Update: 2}), place("prod", components.CountsView{Update: 1, Replace: 1})},
 		},
 		{
 			Title: "billing: new worker", URL: "/changes/finance/billing-3xk", Namespace: "finance", Service: "billing", Author: "developer2",
 			Status: tag(components.Busy, "Applying"), Gravest: "Only creates", Since: before(2 * time.Hour),
-			Places: []components.ChangePlaceView{place("Development", components.CountsView{Create: 4}), {Environment: "Test", Status: tag(components.Busy, "Previewing")}},
+			Places: []components.ChangePlaceView{place("dev", components.CountsView{Create: 4}), {Environment: "test", Status: tag(components.Busy, "Previewing")}},
 		},
 		{
 			Title: "search: retire the old cache", URL: "/changes/shop/search-1ab", Namespace: "shop", Service: "search", Author: "developer",
 			Status: tag(components.Bad, "Failed"), Gravest: "Deletes a StatefulSet", Since: before(30 * time.Hour),
-			Places: []components.ChangePlaceView{place("Test", components.CountsView{Delete: 6}), place("Production", components.CountsView{})},
+			Places: []components.ChangePlaceView{place("test", components.CountsView{Delete: 6}), place("prod", components.CountsView{})},
 		},
 	}
 }
@@ -162,13 +162,13 @@ func changeRows() []components.ChangeRowView {
 func serviceRows() []components.ServiceRowView {
 	return []components.ServiceRowView{
 		{Name: "orders", URL: "/services/shop/orders", Namespace: "shop", Moved: before(time.Minute), Places: []components.ServicePlaceView{
-			{Environment: "dev", Title: "Development", Status: tag(components.Good, "Healthy"), Revision: "revision 14"},
-			{Environment: "test", Title: "Test", Status: tag(components.Busy, "Applying"), Revision: "revision 14"},
-			{Environment: "prod", Title: "Production", Status: tag(components.Wait, "Waiting for review"), Revision: "revision 13"},
+			{Environment: "dev", Status: tag(components.Good, "Healthy"), Revision: "revision 14"},
+			{Environment: "test", Status: tag(components.Busy, "Applying"), Revision: "revision 14"},
+			{Environment: "prod", Status: tag(components.Wait, "Waiting for review"), Revision: "revision 13"},
 		}},
 		{Name: "billing", URL: "/services/finance/billing", Namespace: "finance", Moved: before(2 * time.Hour), Places: []components.ServicePlaceView{
-			{Environment: "dev", Title: "Development", Status: tag(components.Good, "Healthy"), Revision: "revision 3"},
-			{Environment: "test", Title: "Test", Status: tag(components.Bad, "Degraded"), Revision: "revision 2"},
+			{Environment: "dev", Status: tag(components.Good, "Healthy"), Revision: "revision 3"},
+			{Environment: "test", Status: tag(components.Bad, "Degraded"), Revision: "revision 2"},
 		}},
 	}
 }

@@ -35,7 +35,7 @@ func Parts() []Part {
 		{"reviews", components.Reviews(reviews())},
 		{"review-form", components.ReviewForm(reviewForm())},
 		{"review-form-problem", components.ReviewForm(reviewFormProblem())},
-		{"review-form-refused", components.ReviewForm(components.ReviewFormView{ID: "refused", Environment: "dev", Title: "Development", Refusal: "You proposed this change, so somebody else must approve it.", CommentURL: "/changes/shop/orders-7k2/comment"})},
+		{"review-form-refused", components.ReviewForm(components.ReviewFormView{ID: "refused", Environment: "dev", Refusal: "You proposed this change, so somebody else must approve it.", CommentURL: "/changes/shop/orders-7k2/comment"})},
 		{"differences", components.Differences(components.DifferencesView{Title: "What differs from the plan before", List: []components.DifferenceView{{What: "state", Detail: "somebody applied the stack by other means since the plan was made"}}})},
 		{"log-running", components.Log(runningLog("log-running"))},
 		{"log-empty", components.Log(components.LogView{ID: "log-empty", Title: "Log of the preview", Running: true})},
@@ -50,7 +50,7 @@ func Parts() []Part {
 func waitingForReview() components.WaitingView {
 	return components.WaitingView{
 		Reason: "The plan (1 to replace, 1 to update) waits for an approval.",
-		Who:    "whoever may review Production, except developer",
+		Who:    "whoever may review prod, except developer",
 		Since:  before(18 * time.Minute),
 	}
 }
@@ -67,16 +67,16 @@ func reviews() []components.ReviewView {
 func reviewForm() components.ReviewFormView {
 	const change = "/changes/shop/orders-7k2/"
 	return components.ReviewFormView{
-		ID: "decide-prod", Environment: "prod", Title: "Production",
+		ID: "decide-prod", Environment: "prod",
 		PlanDigest: "sha256:3f9a71c0d2", PlanShort: "3f9a71c0d2e1",
 		ApproveURL: change + "approve", RejectURL: change + "reject", CommentURL: change + "comment",
-		Consequence: "It is applied once Test is healthy.",
+		Consequence: "It is applied once test is healthy.",
 	}
 }
 
 func reviewFormProblem() components.ReviewFormView {
 	v := reviewForm()
-	v.ID, v.Environment, v.Title = "decide-problem", "test", "Test"
+	v.ID, v.Environment = "decide-problem", "test"
 	v.Problem = "Say why you reject it: the author has to know what to change."
 	return v
 }
@@ -108,11 +108,11 @@ func outputs() []components.OutputView {
 
 func order() components.OrderView {
 	return components.OrderView{
-		Label: "Changes go to Development, then to Test, then to Production.",
+		Label: "Changes go to dev, then to test, then to prod.",
 		Levels: [][]components.OrderNodeView{
-			{{Name: "Development", URL: "#env-dev", Status: tag(components.Good, "Healthy"), Detail: "revision 14"}},
-			{{Name: "Test", URL: "#env-test", Status: tag(components.Busy, "Applying"), Detail: "revision 14"}},
-			{{Name: "Production", URL: "#env-prod", Status: tag(components.Wait, "Waits"), Detail: "revision 13", Current: true}},
+			{{Name: "dev", URL: "#env-dev", Status: tag(components.Good, "Healthy"), Detail: "revision 14"}},
+			{{Name: "test", URL: "#env-test", Status: tag(components.Busy, "Applying"), Detail: "revision 14"}},
+			{{Name: "prod", URL: "#env-prod", Status: tag(components.Wait, "Waits"), Detail: "revision 13", Current: true}},
 		},
 	}
 }
