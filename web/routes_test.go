@@ -1,10 +1,13 @@
 package web_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/labstack/echo/v4"
 
 	v1alpha1 "github.com/towpath-dev/towpath/controller/api/v1alpha1"
 )
@@ -130,6 +133,88 @@ func withdrawn(t *testing.T, cr *v1alpha1.ChangeRequest) bool {
 		t.Fatal(err)
 	}
 	return stored.Spec.Withdrawn
+}
+
+// guards says of every route who may pass.
+var guards = map[string]string{
+	"GET /healthz": "open", "GET /readyz": "open", "GET /static/:file": "open",
+	"GET /sign-in": "open", "GET /sign-in/callback": "open", "GET /signed-out": "open", "POST /sign-out": "open",
+	"GET /signed-in": "people", "GET /": "people", "GET /events": "people",
+	"GET /catalogue": "people", "GET /golden-paths/:name": "people", "GET /environments": "people",
+	"GET /compose": "people", "POST /compose": "people",
+	"GET /changes": "people", "GET /changes/:namespace/:name": "team", "GET /changes/:namespace/:name/events": "team",
+	"POST /changes/:namespace/:name/approve": "team", "POST /changes/:namespace/:name/reject": "team",
+	"POST /changes/:namespace/:name/comment": "team", "POST /changes/:namespace/:name/withdraw": "team",
+	"GET /services": "people", "GET /services/:namespace/:name": "team", "GET /services/:namespace/:name/events": "team",
+	"GET /runs/:namespace/:name": "team", "GET /runs/:namespace/:name/events": "team",
+}
+
+// No route can be added without a guard being chosen for it here.
+func TestEveryRouteIsGuarded(t *testing.T) {
+	t.Parallel()
+	p, one := startPortal(t), newTeam(t)
+	one.service(t)
+	cr := one.change(t, p, "developer", "developer")
+	browsers := p.browsers(t)
+	for _, route := range p.routes {
+		if route.Method == echo.RouteNotFound {
+			continue
+		}
+		name := map[bool]string{true: "orders", false: cr.Name}[strings.HasPrefix(route.Path, "/services/")]
+		if strings.HasPrefix(route.Path, "/runs/") {
+			name += "-preview"
+		}
+		if strings.HasPrefix(route.Path, "/golden-paths/") {
+			name = "postgres"
+		}
+		path := strings.NewReplacer(":namespace", one.namespace, ":name", name, ":file", "app.css").Replace(route.Path)
+		t.Run(route.Method+" "+route.Path, func(t *testing.T) {
+			guard, known := guards[route.Method+" "+route.Path]
+			if !known {
+				t.Fatal("nobody has said who may pass")
+			}
+			header := http.Header{}
+			refused := seeOther // led to the sign-in
+			if strings.HasSuffix(path, "/events") {
+				header.Set("Accept", "text/event-stream")
+				refused = noSession
+			}
+			if route.Method == http.MethodPost {
+				refused = noSession
+			}
+			for _, who := range []string{"nobody", "expired"} {
+				answer := browsers[who].send(t, route.Method, p.url+path, nil, header)
+				if guard == "open" && answer.StatusCode == noSession {
+					t.Errorf("%s is asked to sign in", who)
+				}
+				if guard != "open" && (answer.StatusCode != refused || refused == seeOther && !strings.HasPrefix(answer.Header.Get("Location"), "/sign-in?")) {
+					t.Errorf("%s gets %d, led to %q; want %d", who, answer.StatusCode, answer.Header.Get("Location"), refused)
+				}
+			}
+			if guard == "team" {
+				if answer := browsers["stranger"].send(t, route.Method, p.url+path, nil, header); answer.StatusCode != missing {
+					t.Errorf("stranger gets %d; want %d", answer.StatusCode, missing)
+				}
+			}
+			if path == "/" {
+				return // there are not many ways to spell it
+			}
+			last := strings.LastIndex(path, "/")
+			for _, spelling := range []string{
+				path + "%2F", path[:last+1] + "%2F" + path[last+1:], "/" + path, path[:last] + "/" + path[last:], path + ";x", path + "%00", path + "/.",
+				strings.ToUpper(path), path[:1] + "%" + fmt.Sprintf("%x", path[1]) + path[2:],
+			} {
+				for _, who := range []string{"nobody", "platform"} {
+					if answer := browsers[who].raw(t, route.Method, spelling); answer.StatusCode != missing {
+						t.Errorf("%s gets %d of %s; want %d", who, answer.StatusCode, spelling, missing)
+					}
+				}
+			}
+		})
+	}
+	if have := len(p.routes); have < len(guards) {
+		t.Errorf("there are %d routes and %d guards: one is of a route that is gone", have, len(guards))
+	}
 }
 
 func TestOddSpellingsAreNotFound(t *testing.T) {

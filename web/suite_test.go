@@ -18,6 +18,7 @@ import (
 
 	"github.com/PuerkitoBio/goquery"
 	"github.com/go-logr/logr"
+	"github.com/labstack/echo/v4"
 	"github.com/prometheus/client_golang/prometheus"
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -44,6 +45,7 @@ type portal struct {
 	clock   *hands
 	cluster *kube.Cluster
 	log     *safeLog
+	routes  []*echo.Route
 	// expired is somebody whose session has ended.
 	expired *browser
 }
@@ -187,6 +189,7 @@ func startPortal(t *testing.T) *portal {
 		t.Fatal(err)
 	}
 	front.Config.Handler = server.Handler()
+	p.routes = server.Handler().(*echo.Echo).Routes()
 	front.Start()
 	signIn.Start()
 	t.Cleanup(front.Close)
