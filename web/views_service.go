@@ -73,6 +73,9 @@ func revisionOf(service string, stack *pulumiv1.Stack) string {
 	return revision(service, stack.Status.LastUpdate.LastSuccessfulCommit)
 }
 
+// shownApplies bounds the history that a page shows.
+const shownApplies = 50
+
 // serviceView is the page of a service, without its frame.
 func serviceView(service *kube.ServiceHistory, environments []v1alpha1.Environment, mayPropose bool, now time.Time) page.ServiceView {
 	view := page.ServiceView{ServicesURL: "/services", Name: safe(service.Name), Namespace: service.Namespace}
@@ -94,7 +97,8 @@ func serviceView(service *kube.ServiceHistory, environments []v1alpha1.Environme
 			view.Open = append(view.Open, changeRow(cr, "", now))
 		}
 	}
-	for _, run := range service.Applies {
+	view.Older = max(0, len(service.Applies)-shownApplies)
+	for _, run := range service.Applies[:len(service.Applies)-view.Older] {
 		view.History = append(view.History, appliedView(service, run, now))
 	}
 	if service.Program != nil {
