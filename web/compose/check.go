@@ -103,7 +103,7 @@ func (c *checker) each(instance string, version *v1alpha1.GoldenPathVersion, inp
 	}
 	for _, environment := range c.form.Environments {
 		if filled.Each[environment] == "" {
-			c.add(FieldEach(instance, input.Name, environment), "%s needs a value in %s, or one for all environments.", Label(input), c.world.environment(environment))
+			c.add(FieldEach(instance, input.Name, environment), "%s needs a value in %s, or one for all environments.", Label(input), environment)
 		}
 	}
 }
@@ -127,7 +127,7 @@ func (c *checker) secrets(proposal Proposal, instance string, input v1alpha1.Gol
 		field := FieldSecret(instance, input.Name, name)
 		switch {
 		case secret == Secret{}:
-			c.add(field, "%s needs a value in %s: type one, or name the Secret that has it.", Label(input), c.world.environment(name))
+			c.add(field, "%s needs a value in %s: type one, or name the Secret that has it.", Label(input), name)
 		case input.MaxLength != nil && int64(utf8.RuneCountInString(secret.Value)) > *input.MaxLength:
 			c.add(field, "%s is too long: at most %d characters.", Label(input), *input.MaxLength)
 		case secret.Value != "" && len(input.Options) > 0 && !slices.Contains(input.Options, secret.Value):
@@ -170,7 +170,7 @@ func (c *checker) config(proposal Proposal, environment v1alpha1.EnvironmentProp
 		}
 	}
 	for _, problem := range program.ValidateConfig(proposal.Spec.Program, environment, known) {
-		c.add("", "%s: %s", c.world.environment(string(environment.Name)), problem.Message)
+		c.add("", "%s: %s", environment.Name, problem.Message)
 	}
 }
 

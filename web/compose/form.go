@@ -32,16 +32,6 @@ type World struct {
 	Titles map[string]string
 }
 
-// environment is what people call an environment.
-func (w World) environment(name string) string {
-	for _, environment := range w.Environments {
-		if environment.Name == name {
-			return cmp.Or(environment.Spec.DisplayName, name)
-		}
-	}
-	return name
-}
-
 // Title is what people call a golden path.
 func (w World) Title(path string) string { return cmp.Or(w.Titles[path], path) }
 
