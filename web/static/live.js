@@ -8,6 +8,11 @@ function announce(sentence) {
   if (announcer) announcer.textContent = sentence;
 }
 
+// What was typed, and which plan was read, outlives a form that is away: while a
+// plan is made again there is none.
+const typed = new Map();
+const plans = new Map();
+
 // What a reader has done to an element outlives its replacement: what is open,
 // what was typed, where the cursor is, how far a list was scrolled.
 function replace(old, fresh) {
@@ -18,12 +23,16 @@ function replace(old, fresh) {
     if (twin) twin.open = details.open;
   }
   for (const field of old.querySelectorAll("textarea[id], input[id]")) {
-    const twin = fresh.querySelector(`#${CSS.escape(field.id)}`);
-    if (twin && field.value !== field.defaultValue) twin.value = field.value;
+    if (field.value !== field.defaultValue) typed.set(field.id, field.value);
+    else typed.delete(field.id);
+  }
+  for (const field of fresh.querySelectorAll("textarea[id], input[id]")) {
+    if (typed.has(field.id)) field.value = typed.get(field.id);
   }
   const scrolled = [...old.querySelectorAll("[data-follow][id]")].map((list) => [list.id, atEnd(list), list.scrollTop]);
 
-  const renewed = digest(old) && digest(fresh) && digest(old) !== digest(fresh);
+  if (digest(old)) plans.set(old.id, digest(old));
+  const renewed = digest(fresh) && plans.has(old.id) && plans.get(old.id) !== digest(fresh);
   if (renewed) warnOfNewPlan(fresh);
 
   old.replaceWith(fresh);
