@@ -22,6 +22,7 @@ const (
 // services.
 func TestBudgets(t *testing.T) {
 	p := sharedPortal(t)
+	t.Parallel()
 	change := stage(t, p)
 	first := visit(t, p.URL, playwright.BrowserNewContextOptions{})
 	first.signIn("approver")

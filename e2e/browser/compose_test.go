@@ -13,8 +13,8 @@ func (v *visitor) composes(service string) {
 	v.press(v.link("Compose a service").First())
 	v.fill(v.page.GetByLabel("Name of the service"), service)
 	v.fill(v.page.GetByLabel("What is the change for?"), "First version of "+service+".")
-	v.adds("postgres", service+"-db")
-	v.adds("web-service", service+"-web")
+	v.adds("PostgreSQL", service+"-db")
+	v.adds("Web service", service+"-web")
 
 	db := v.instance(service + "-db")
 	for _, environment := range []string{"dev", "test", "prod"} {
@@ -22,7 +22,7 @@ func (v *visitor) composes(service string) {
 	}
 	web := v.instance(service + "-web")
 	v.fill(v.image(web), "ghcr.io/acme/orders:1.0.0")
-	v.pick(web.GetByLabel("for Secret with environment variables"), service+"-db → secretName")
+	v.pick(web.GetByLabel("Output for Secret with environment variables"), service+"-db → secretName")
 	v.press(exactly(web, "Scale"))
 	v.press(says(web, "Per environment: Replicas").First())
 	v.fill(v.replicas(web, "prod"), "3")
@@ -61,10 +61,10 @@ func (v *visitor) sketches(service string, environments ...string) {
 	v.open("/compose")
 	v.fill(v.page.GetByLabel("Name of the service"), service)
 	v.fill(v.page.GetByLabel("What is the change for?"), "First version of "+service+".")
-	v.adds("web-service", service)
+	v.adds("Web service", service)
 	v.fill(v.image(v.instance(service)), "ghcr.io/acme/orders:1.0.0")
 	chosen := v.page.GetByRole("group", playwright.PageGetByRoleOptions{Name: "Environments", Exact: playwright.Bool(true)})
-	for _, environment := range []string{"Development", "Test", "Production"} {
+	for _, environment := range []string{"dev", "test", "prod"} {
 		v.must(chosen.GetByRole("checkbox", playwright.LocatorGetByRoleOptions{Name: environment}).SetChecked(slices.Contains(environments, environment)))
 	}
 }

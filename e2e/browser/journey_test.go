@@ -58,10 +58,14 @@ func TestJourney(t *testing.T) {
 // could.
 func (v *visitor) cannotForce(environment string) {
 	v.t.Helper()
-	// No person reads this field; the form sends it.
-	digest, err := v.column(environment).Locator("input[name=planDigest]").GetAttribute("value")
-	v.must(err)
-	answer := v.post(pathOf(v.page.URL())+"/approve", url.Values{"environment": {environment}, "planDigest": {digest}})
+	form := url.Values{}
+	for _, field := range []string{"environment", "planDigest"} {
+		// No person reads these fields; the form sends them.
+		value, err := v.column(environment).Locator("input[name=" + field + "]").GetAttribute("value")
+		v.must(err)
+		form.Set(field, value)
+	}
+	answer := v.post(pathOf(v.page.URL())+"/approve", form)
 	if answer.status != http.StatusForbidden || !strings.Contains(answer.text, "The author of a change cannot approve it") {
 		v.t.Errorf("the author's own approval, sent by hand: status %d; want 403 and why:\n%s", answer.status, answer.text)
 	}

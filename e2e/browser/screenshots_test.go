@@ -47,13 +47,3 @@ func TestScreenshots(t *testing.T) {
 		}
 	}
 }
-
-// fits fails the test if a page is wider than its window.
-func (v *visitor) fits(width int) {
-	v.t.Helper()
-	wide, err := v.page.Evaluate("document.documentElement.scrollWidth")
-	v.must(err)
-	if pixels, _ := wide.(int); pixels > width {
-		v.t.Errorf("%s is %v wide in a window of %d", v.page.URL(), wide, width)
-	}
-}

@@ -13,10 +13,13 @@ import (
 )
 
 const (
-	// patience bounds every wait: it is for a machine that runs all tests at once.
+	// patience bounds the wait for what the portal does by itself: it is for a machine
+	// that runs all tests at once.
 	patience = 4 * time.Minute
-	// glance is how long a page without scripts is looked at before it is loaded
-	// again.
+	// answering bounds all else that people do: to press a button, to open a page.
+	answering = time.Minute
+	// glance is how long a page that does not move by itself is looked at before it
+	// is loaded again.
 	glance = time.Second
 )
 
@@ -43,7 +46,7 @@ func visit(t *testing.T, address string, options playwright.BrowserNewContextOpt
 	if err != nil {
 		t.Fatal(err)
 	}
-	context.SetDefaultTimeout(float64(patience.Milliseconds()))
+	context.SetDefaultTimeout(float64(answering.Milliseconds()))
 	v := &visitor{t: t, url: address, context: context, scripts: options.JavaScriptEnabled == nil || *options.JavaScriptEnabled}
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -67,6 +70,18 @@ func visit(t *testing.T, address string, options playwright.BrowserNewContextOpt
 	v.page, err = context.NewPage()
 	v.must(err)
 	return v
+}
+
+// within makes a visitor part of a subtest until it ends.
+func (v *visitor) within(t *testing.T) {
+	whole := v.t
+	v.t = t
+	t.Cleanup(func() {
+		if t.Failed() {
+			v.tell()
+		}
+		v.t = whole
+	})
 }
 
 func (v *visitor) watch(page playwright.Page) {
@@ -134,10 +149,20 @@ func (v *visitor) account(person string) playwright.Locator {
 func (v *visitor) awaits(what playwright.Locator) {
 	v.t.Helper()
 	if v.scripts {
-		v.must(what.First().WaitFor())
+		v.must(what.First().WaitFor(playwright.LocatorWaitForOptions{Timeout: playwright.Float(float64(patience.Milliseconds()))}))
 		return
 	}
 	again := v.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Check again"})
+	v.untilSeen(what, func() {
+		if found, err := again.Count(); err == nil && found > 0 {
+			v.must(again.Click())
+		}
+	})
+}
+
+// untilSeen looks again and again until something is there to be seen.
+func (v *visitor) untilSeen(what playwright.Locator, again func()) {
+	v.t.Helper()
 	for deadline := time.Now().Add(patience); ; {
 		err := what.First().WaitFor(playwright.LocatorWaitForOptions{Timeout: playwright.Float(float64(glance.Milliseconds()))})
 		if err == nil {
@@ -146,9 +171,7 @@ func (v *visitor) awaits(what playwright.Locator) {
 		if !errors.Is(err, playwright.ErrTimeout) || time.Now().After(deadline) {
 			v.t.Fatal(err)
 		}
-		if found, err := again.Count(); err == nil && found > 0 {
-			v.must(again.Click())
-		}
+		again()
 	}
 }
 
@@ -159,6 +182,16 @@ func (v *visitor) lacks(what playwright.Locator, why string) {
 	v.must(err)
 	if found > 0 {
 		v.t.Error(why)
+	}
+}
+
+// holds fails the test unless a field holds a text.
+func (v *visitor) holds(field playwright.Locator, want string) {
+	v.t.Helper()
+	got, err := field.InputValue()
+	v.must(err)
+	if got != want {
+		v.t.Errorf("what was typed has become %q; want %q", got, want)
 	}
 }
 
@@ -174,7 +207,7 @@ func (v *visitor) heading(name string) playwright.Locator {
 	return v.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: name})
 }
 
-// column is a change in one environment.
+// column is a change in one environment, by what people call that.
 func (v *visitor) column(environment string) playwright.Locator {
 	return v.page.GetByRole("listitem").Filter(playwright.LocatorFilterOptions{
 		Has: v.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: environment, Exact: playwright.Bool(true), Level: playwright.Int(2)}),
