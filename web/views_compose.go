@@ -50,7 +50,7 @@ func composeView(world compose.World, form *compose.Form, problems []compose.Pro
 	view.Outputs = v.outputs()
 	for _, environment := range world.Stages() {
 		hint := whoDecides(environment)
-		if called := environment.Spec.DisplayName; called != "" {
+		if called := environment.Spec.DisplayName; called != "" && !strings.EqualFold(called, environment.Name) {
 			hint = safe(called) + ". " + hint
 		}
 		view.Environments = append(view.Environments, components.FieldView{
