@@ -31,20 +31,24 @@ build: ## Build towpath and towpath-runner into bin/.
 	@mkdir -p bin
 	@$(GO) build -o bin/ ./cmd/towpath ./cmd/towpath-runner
 
-# The journeys come last and alone: they start whole clusters.
+# The journeys come last.
 .PHONY: test
-test: toolchain build ## Run all tests but those in a browser, against real parts.
+test: toolchain build browser ## Run all tests, against real parts and in a real browser.
 	$(GO) test -timeout 30m $$($(GO) list ./... | grep -v /e2e)
-	$(GO) test -timeout 30m ./e2e
+	@$(MAKE) --no-print-directory e2e
 
 # Debian's Chromium, driven by Playwright from npm: e2e/browser pins both.
 .PHONY: browser
 browser: ## Install what the browser tests need (Chromium and npm packages).
 	@e2e/browser/install $(BROWSER)
 
+# One package after the other: each starts whole clusters. The tests in a browser
+# wait for the portal most of the time, so more of them run at once than there are
+# cores.
 .PHONY: e2e
-e2e: toolchain build browser ## Run the journeys by command line and browser.
-	$(GO) test -timeout 30m -p 1 ./e2e/...
+e2e: toolchain build browser ## Run only the journeys, by command line and browser.
+	$(GO) test -timeout 30m ./e2e
+	$(GO) test -timeout 30m -parallel 4 ./e2e/browser
 
 .PHONY: screenshots
 screenshots: toolchain build browser ## Take pictures of all pages into docs/screenshots.
