@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -104,6 +105,7 @@ func (s *Server) editProposal(c echo.Context) error {
 	action, subject, _ := strings.Cut(values.Get("action"), ":")
 	switch action {
 	case "add":
+		form.AddPath = cmp.Or(subject, form.AddPath)
 		problems := form.Add(world, nil)
 		return s.answerForm(c, statusFor(problems), world, &form, problems)
 	case "remove":
@@ -173,9 +175,9 @@ func (s *Server) world(ctx context.Context, user kube.User, namespace, service s
 	if err != nil {
 		return world, err
 	}
-	world.Titles = map[string]string{}
+	world.GoldenPaths = map[string]v1alpha1.GoldenPathSpec{}
 	for _, path := range paths {
-		world.Titles[path.Name] = path.Spec.Title
+		world.GoldenPaths[path.Name] = path.Spec
 	}
 	world.Catalogue = program.NewCatalogue(versions)
 	if service == "" || !slices.Contains(world.Teams, namespace) {

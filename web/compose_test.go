@@ -55,7 +55,10 @@ func TestComposingAServiceWithoutScript(t *testing.T) {
 	const secret = "hunter2-of-the-canary"
 
 	page := developer.get(t, "/compose?path=postgres")
-	page = developer.press(t, page, "add", "namespace", one.namespace, "service", "orders", "add-path", "web-service", "add-name", "orders-web")
+	if page.document(t).Find("button[value='add:web-service']").Length() != 1 {
+		t.Error("there is no button that adds a web service")
+	}
+	page = developer.press(t, page, "add:web-service", "namespace", one.namespace, "service", "orders", "add-name", "orders-web")
 	contains(t, page.text(t), "orders-web")
 	page = developer.press(t, page, "submit")
 	if page.StatusCode != http.StatusUnprocessableEntity {

@@ -88,6 +88,10 @@ func (v *formView) problemLink(problem compose.Problem) components.ProblemLinkVi
 	return link
 }
 
+// seenAtOnce is how many golden paths are all shown to choose from; more of them
+// are a list to pick from.
+const seenAtOnce = 8
+
 // head is what is asked of the service as a whole, and of the next instance.
 func (v *formView) head(view *page.ComposeView) {
 	form := v.form
@@ -107,8 +111,12 @@ func (v *formView) head(view *page.ComposeView) {
 		Hint: "Reviewers read this first. The first line is the change's title.",
 	})
 	view.AddPath = v.field(components.FieldView{Name: compose.FieldAddPath, Label: "Golden path", Required: true, Kind: components.Select, Options: []components.OptionView{{Label: "Choose one"}}})
-	for _, path := range v.world.Catalogue.GoldenPaths() {
+	paths := v.world.Catalogue.GoldenPaths()
+	for _, path := range paths {
 		view.AddPath.Options = append(view.AddPath.Options, components.OptionView{Value: path, Label: safe(v.world.Title(path)), Selected: path == form.AddPath})
+		if len(paths) <= seenAtOnce {
+			view.Choices = append(view.Choices, page.ChoiceView{Path: path, Title: safe(v.world.Title(path)), Summary: safe(v.world.GoldenPaths[path].Summary)})
+		}
 	}
 	view.AddName = v.field(components.FieldView{
 		Name: compose.FieldAddName, Label: "Its name", Value: form.AddName, MaxLength: 40, Hint: "Objects in the cluster are named after it. Left empty, one is chosen.",

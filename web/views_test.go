@@ -158,7 +158,7 @@ func TestAFormOffersWhatThereIsToChooseFrom(t *testing.T) {
 		Inputs: []v1alpha1.GoldenPathInput{colour, tier, host}, Outputs: []v1alpha1.GoldenPathOutput{{Name: "host", Type: v1alpha1.TypeString}, {Name: "path", Type: v1alpha1.TypeString}},
 	}}
 	world := compose.World{
-		Catalogue: program.NewCatalogue([]v1alpha1.GoldenPathVersion{version}), Titles: map[string]string{"paint": "Paint"},
+		Catalogue: program.NewCatalogue([]v1alpha1.GoldenPathVersion{version}), GoldenPaths: map[string]v1alpha1.GoldenPathSpec{"paint": {Title: "Paint"}},
 		Environments: []v1alpha1.Environment{{ObjectMeta: metav1.ObjectMeta{Name: "dev"}}},
 	}
 	form := compose.Form{Instances: []compose.Instance{

@@ -70,6 +70,10 @@ func composeNew(f frame) page.ComposeView {
 		AddPath: components.FieldView{ID: "add-path", Name: "add.path", Label: "Golden path", Required: true, Kind: components.Select, Options: []components.OptionView{
 			{Value: "postgres@1.0.0", Label: "PostgreSQL 1.0.0"}, {Value: "web-service@1.0.0", Label: "Web service 1.0.0"},
 		}},
+		Choices: []page.ChoiceView{
+			{Path: "postgres", Title: "PostgreSQL", Summary: "A PostgreSQL database with persistent storage and a Secret that services connect with."},
+			{Path: "web-service", Title: "Web service", Summary: "A stateless HTTP service with health checks, safe defaults and, when asked for, a public host and autoscaling."},
+		},
 		AddName:      components.FieldView{ID: "add-name", Name: "add.name", Label: "Its name"},
 		Environments: checks("dev", "test", "prod"),
 		YAML:         "resources: {}\n",

@@ -44,9 +44,8 @@ func (v *visitor) image(web playwright.Locator) playwright.Locator {
 // adds adds an instance of a golden path to the form.
 func (v *visitor) adds(path, name string) {
 	v.t.Helper()
-	v.pick(v.page.GetByLabel("Golden path"), path)
 	v.fill(v.page.GetByLabel("Its name"), name)
-	v.press(v.button("Add"))
+	v.press(v.button("Add " + path))
 	v.awaits(v.instance(name))
 }
 

@@ -65,9 +65,8 @@ func sessionIsDeleted(t *testing.T, p *portal.Portal) {
 	}
 	v.awaitsSignedOut()
 
-	v.pick(v.page.GetByLabel("Golden path"), "Web service")
 	v.fill(v.page.GetByLabel("Its name"), "second")
-	v.press(v.button("Add"))
+	v.press(v.button("Add Web service"))
 	v.signsInAgain("developer")
 	v.awaits(v.instance("second"))
 	v.holds(v.page.GetByLabel("Name of the service"), "deleted")

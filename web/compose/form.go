@@ -28,12 +28,12 @@ type World struct {
 	Stacks []*pulumiv1.Stack
 	// Teams are the namespaces that the person may propose for.
 	Teams []string
-	// Titles are what people call golden paths, by name.
-	Titles map[string]string
+	// GoldenPaths are the cards of the catalogue, by name.
+	GoldenPaths map[string]v1alpha1.GoldenPathSpec
 }
 
 // Title is what people call a golden path.
-func (w World) Title(path string) string { return cmp.Or(w.Titles[path], path) }
+func (w World) Title(path string) string { return cmp.Or(w.GoldenPaths[path].Title, path) }
 
 // Stages are the environments that a new service can go to, in their order.
 func (w World) Stages() []v1alpha1.Environment {
