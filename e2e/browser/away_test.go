@@ -45,13 +45,13 @@ func apiServerGoesAway(t *testing.T, p *portal.Portal) {
 	const words = "Towpath cannot reach Kubernetes"
 	author.press(author.button("Propose and preview"))
 	for range 2 { // trying again does not lose it either
-		author.awaits(author.heading(words))
-		author.awaits(author.page.GetByText("What you entered is not lost"))
+		author.sees(author.heading(words))
+		author.sees(author.page.GetByText("What you entered is not lost"))
 		author.press(author.button("Send again"))
 	}
-	author.awaits(author.heading(words))
+	author.sees(author.heading(words))
 	reader.open(change)
-	reader.awaits(reader.heading(words))
+	reader.sees(reader.heading(words))
 	reviewer.awaits(reviewer.page.GetByText("Not live: the connection is gone."))
 	reviewer.holds(typed, comment)
 	<-over

@@ -46,7 +46,7 @@ func (v *visitor) adds(path, name string) {
 	v.t.Helper()
 	v.fill(v.page.GetByLabel("Its name"), name)
 	v.press(v.button("Add " + path))
-	v.awaits(v.instance(name))
+	v.sees(v.instance(name))
 }
 
 // instance is the part of the form for one instance.

@@ -9,15 +9,27 @@ import (
 // farthest is how many times a person presses Tab before they give up.
 const farthest = 300
 
-// press presses a button, a link or the title of something folded.
+// press presses a button, a link or the title of something folded. What leads to
+// another page has led there when it returns.
 func (v *visitor) press(what playwright.Locator) {
 	v.t.Helper()
-	if !v.keyboard {
-		v.must(what.Click())
+	if v.keyboard {
+		v.reach(what)
+	}
+	leads, err := what.Evaluate(`e => e.matches("a, button")`, nil)
+	v.must(err)
+	press := func() error {
+		if v.keyboard {
+			return v.page.Keyboard().Press("Enter")
+		}
+		return what.Click()
+	}
+	if leads != true {
+		v.must(press())
 		return
 	}
-	v.reach(what)
-	v.key("Enter")
+	_, err = v.page.ExpectEvent("load", press, playwright.PageExpectEventOptions{Timeout: playwright.Float(float64(answering.Milliseconds()))})
+	v.must(err)
 }
 
 // fill types a text into a field.

@@ -42,7 +42,7 @@ func planIsMadeAgain(t *testing.T, p *portal.Portal) {
 	watcher.holds(typed, comment)
 
 	signer.press(signer.button("Approve prod"))
-	signer.awaits(signer.page.GetByText("The plan has changed since you opened the page, so nothing was recorded."))
+	signer.sees(signer.page.GetByText("The plan has changed since you opened the page, so nothing was recorded."))
 	signer.lacks(says(signer.column("prod"), "approver2 approved"), "the approval of the old plan counts")
 	signer.press(signer.button("Approve prod"))
 	signer.awaits(says(signer.column("prod"), "approver2 approved"))

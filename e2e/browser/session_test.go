@@ -37,13 +37,13 @@ func TestSessionEndsInAForm(t *testing.T) {
 // in another tab and sends the form again.
 func (v *visitor) signsInAgain(person string) {
 	v.t.Helper()
-	v.awaits(v.heading("Your session has ended"))
+	v.sees(v.heading("Your session has ended"))
 	tab, err := v.context.ExpectPage(func() error { return v.link("Sign in again (opens a new tab)").Click() })
 	v.must(err)
 	form := v.page
 	v.page = tab
 	v.choose(person)
-	v.awaits(v.heading("You are signed in"))
+	v.sees(v.heading("You are signed in"))
 	v.page = form
 	v.must(tab.Close())
 	v.press(v.button("Send again"))
@@ -68,7 +68,7 @@ func sessionIsDeleted(t *testing.T, p *portal.Portal) {
 	v.fill(v.page.GetByLabel("Its name"), "second")
 	v.press(v.button("Add Web service"))
 	v.signsInAgain("developer")
-	v.awaits(v.instance("second"))
+	v.sees(v.instance("second"))
 	v.holds(v.page.GetByLabel("Name of the service"), "deleted")
 	v.holds(v.page.GetByLabel("What is the change for?"), description)
 	v.holds(v.image(v.instance("deleted")), "ghcr.io/acme/orders:1.0.0")

@@ -82,7 +82,7 @@ func pages(change string) []aPage {
 		{"run", func(v *visitor) {
 			v.open(change)
 			v.must(v.column("test").GetByRole("link", playwright.LocatorGetByRoleOptions{Name: "Apply", Exact: playwright.Bool(true)}).Click())
-			v.awaits(v.heading("Apply of orders in test"))
+			v.sees(v.heading("Apply of orders in test"))
 		}},
 		{"environments", at("/environments")},
 		{"catalogue", at("/catalogue")},
@@ -99,7 +99,7 @@ func forms() []aPage {
 		{"compose-problems", func(v *visitor) {
 			v.open("/compose?path=web-service")
 			v.press(v.button("Propose and preview"))
-			v.awaits(v.page.GetByRole("alert"))
+			v.sees(v.page.GetByRole("alert"))
 		}},
 	}
 }

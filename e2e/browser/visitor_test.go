@@ -131,7 +131,7 @@ func (v *visitor) signIn(person string) {
 	v.t.Helper()
 	v.open("/")
 	v.choose(person)
-	v.awaits(v.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Sign out"}))
+	v.sees(v.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Sign out"}))
 }
 
 // choose answers the provider's question who one is.
@@ -145,7 +145,8 @@ func (v *visitor) account(person string) playwright.Locator {
 	return v.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: person + " "}).First()
 }
 
-// awaits waits until something is there to be seen.
+// awaits waits until something is there to be seen that the portal brings about by
+// itself. Without scripts that takes looking again.
 func (v *visitor) awaits(what playwright.Locator) {
 	v.t.Helper()
 	if v.scripts {
@@ -158,6 +159,13 @@ func (v *visitor) awaits(what playwright.Locator) {
 			v.must(again.Click())
 		}
 	})
+}
+
+// sees waits until something is there to be seen in the page that is open, such as
+// an answer that no other look at the page would give.
+func (v *visitor) sees(what playwright.Locator) {
+	v.t.Helper()
+	v.must(what.First().WaitFor())
 }
 
 // untilSeen looks again and again until something is there to be seen.
