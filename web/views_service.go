@@ -134,7 +134,7 @@ func placeView(service *kube.ServiceHistory, stack *pulumiv1.Stack, now time.Tim
 	}
 	for _, kind := range []string{pulumiv1.StalledCondition, pulumiv1.ReconcilingCondition} {
 		if condition := meta.FindStatusCondition(stack.Status.Conditions, kind); condition != nil && condition.Status == metav1.ConditionTrue {
-			view.Message = stopped(safe(condition.Message))
+			view.Message = sentence(safe(condition.Message))
 		}
 	}
 	view.Health = healthTag(service, environment)
@@ -183,7 +183,7 @@ func appliedView(service *kube.ServiceHistory, run *v1alpha1.Run, now time.Time)
 		view.At = moment(run.CreationTimestamp, now)
 	}
 	if run.Status.Summary != nil {
-		view.Counts = counts(*run.Status.Summary)
+		view.Counts, view.Counted = counts(*run.Status.Summary), true
 	}
 	for _, cr := range service.Changes {
 		if cr.Name != run.Spec.ChangeRequest {

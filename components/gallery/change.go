@@ -107,8 +107,8 @@ func service(f frame) page.ServiceView {
 		},
 		Open: changeRows()[:1],
 		History: []page.AppliedView{
-			{At: before(12 * time.Minute), Environment: "dev", Revision: "revision 14", Change: components.LinkView{Text: "Bigger database", URL: "/changes/shop/orders-7k2"}, Author: "developer", ApprovedBy: "Rule: nothing is deleted or replaced", Counts: components.CountsView{Update: 2}, Status: tag(components.Good, "Applied")},
-			{At: before(49 * time.Hour), Environment: "test", Revision: "revision 13", Change: components.LinkView{Text: "First version", URL: "/changes/shop/orders-5aa"}, Author: "developer", ApprovedBy: "approver", Counts: components.CountsView{Create: 9}},
+			{At: before(12 * time.Minute), Environment: "dev", Revision: "revision 14", Change: components.LinkView{Text: "Bigger database", URL: "/changes/shop/orders-7k2"}, Author: "developer", ApprovedBy: "Rule: nothing is deleted or replaced", Counts: components.CountsView{Update: 2}, Counted: true, Status: tag(components.Good, "Applied")},
+			{At: before(49 * time.Hour), Environment: "test", Revision: "revision 13", Change: components.LinkView{Text: "First version", URL: "/changes/shop/orders-5aa"}, Author: "developer", ApprovedBy: "approver", Counts: components.CountsView{Create: 9}, Counted: true},
 		},
 		GoldenPaths: []components.LinkView{{Text: "postgres 1.0.0", URL: "/golden-paths/postgres"}},
 		YAML:        "resources:\n  orders-db:\n    type: postgres:index:Postgres\n",
