@@ -48,7 +48,7 @@ browser: ## Install what the browser tests need (Chromium and npm packages).
 .PHONY: e2e
 e2e: toolchain build browser ## Run only the journeys, by command line and browser.
 	$(GO) test -timeout 30m ./e2e
-	$(GO) test -timeout 30m -parallel 4 ./e2e/browser
+	$(GO) test -timeout 30m -parallel 16 ./e2e/browser
 
 .PHONY: screenshots
 screenshots: toolchain build browser ## Take pictures of all pages into docs/screenshots.

@@ -12,6 +12,7 @@ import (
 
 // A service goes from an empty form to production, with two people at browsers.
 func TestJourney(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		service           string
 		scripts, keyboard bool

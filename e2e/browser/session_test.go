@@ -11,6 +11,7 @@ import (
 // A session that ends in the middle of a form costs its sender a sign-in and
 // nothing else.
 func TestSessionEndsInAForm(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		service string
 		scripts bool
