@@ -23,7 +23,7 @@ func TestPages(t *testing.T) {
 		"developer": append(forms(), gallery),
 		"":          outside(),
 	} {
-		v := visit(t, p.URL, playwright.BrowserNewContextOptions{ReducedMotion: playwright.ReducedMotionReduce})
+		v := visit(t, p.URL, playwright.BrowserNewContextOptions{})
 		if person != "" {
 			v.signIn(person)
 		}

@@ -28,7 +28,7 @@ func TestScreenshots(t *testing.T) {
 	}
 	for _, theme := range themes {
 		for person, list := range map[string][]aPage{"approver": pages(change), "developer": forms(), "": outside()} {
-			v := visit(t, p.URL, playwright.BrowserNewContextOptions{ColorScheme: theme, ReducedMotion: playwright.ReducedMotionReduce})
+			v := visit(t, p.URL, playwright.BrowserNewContextOptions{ColorScheme: theme})
 			if person != "" {
 				v.signIn(person)
 			}

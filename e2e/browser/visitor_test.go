@@ -20,7 +20,7 @@ const (
 	answering = time.Minute
 	// glance is how long a page that does not move by itself is looked at before it
 	// is loaded again.
-	glance = time.Second
+	glance = 2 * time.Second
 )
 
 // visitor is a person at a browser of their own.
@@ -42,6 +42,8 @@ type visitor struct {
 func visit(t *testing.T, address string, options playwright.BrowserNewContextOptions) *visitor {
 	t.Helper()
 	options.Locale = playwright.String("en-GB")
+	// Here the processor draws what moves, and the portal needs it more.
+	options.ReducedMotion = playwright.ReducedMotionReduce
 	context, err := chromium(t).NewContext(options)
 	if err != nil {
 		t.Fatal(err)
