@@ -18,9 +18,9 @@ import (
 // Change is a change with what belongs to it, without the Program that it proposes.
 type Change struct {
 	v1alpha1.ChangeRequest
-	// Runs are those that its environments name now, by name: whole, but for
-	// applies that succeeded, which have no log. A run that the person may not see
-	// is not there.
+	// Runs are those that its environments name now, by name: previews with their
+	// plans, those that move or went wrong with their logs. A run that the person may
+	// not see is not there.
 	Runs    map[string]*v1alpha1.Run
 	Reviews []*v1alpha1.Review // the oldest first
 }

@@ -18,8 +18,9 @@ import (
 	v1alpha1 "github.com/towpath-dev/towpath/controller/api/v1alpha1"
 )
 
-// runs reads runs whole. The cache has them without their bulk; that of previews
-// that have ended is kept packed for as long as there is room.
+// runs reads runs with their plans. The cache has them without their bulk; what is
+// worth reading of previews that have ended is kept packed for as long as there is
+// room.
 type runs struct {
 	cached client.Reader
 	live   client.Client
@@ -65,7 +66,7 @@ func (r *runs) ask(ctx context.Context, key client.ObjectKey, notBefore string) 
 // of ten resources.
 const room = 16 << 20
 
-// packedRuns keeps previews that have ended, compressed. When there is no more
+// packedRuns keeps what is worth reading of previews that have ended, compressed. When there is no more
 // room, those that were not looked at for longest give way.
 type packedRuns struct {
 	mu    sync.Mutex
@@ -94,7 +95,14 @@ func (p *packedRuns) keep(run *v1alpha1.Run) error {
 	if run.Spec.Operation != v1alpha1.Preview || !run.Status.Phase.Done() {
 		return nil
 	}
-	text, err := json.Marshal(run)
+	// The page of a change shows the plan, and the log of what went wrong.
+	lean := *run
+	slim(&lean)
+	lean.Status.Plan = run.Status.Plan
+	if run.Status.Phase != v1alpha1.RunSucceeded {
+		lean.Status.Log = run.Status.Log
+	}
+	text, err := json.Marshal(&lean)
 	if err != nil {
 		return fmt.Errorf("pack run %q: %w", run.Name, err)
 	}
