@@ -79,17 +79,24 @@ func valueView(value *apiextensionsv1.JSON) components.ValueView {
 }
 
 // valueText is a JSON value as people write it: text without quotes, the rest as
-// it stands.
+// JSON, in which < and & stand for themselves.
 func valueText(raw []byte) string {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return lines(text)
-	}
-	var compact bytes.Buffer
-	if json.Compact(&compact, raw) != nil {
+	var value any
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber() // as it was written
+	if decoder.Decode(&value) != nil {
 		return safe(string(raw))
 	}
-	return safe(compact.String())
+	if text, ok := value.(string); ok {
+		return lines(text)
+	}
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if encoder.Encode(value) != nil {
+		return safe(string(raw))
+	}
+	return safe(strings.TrimSuffix(text.String(), "\n"))
 }
 
 // keepers are kinds whose end is the end of what people have stored in them.

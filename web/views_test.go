@@ -60,7 +60,7 @@ func TestAStepAsPeopleKnowIt(t *testing.T) {
 		Changes: []v1alpha1.PropertyChange{
 			{Path: "data.password", Old: value(`"[secret]"`), New: value(`"[secret]"`), Replaces: true},
 			{Path: "spec.host", New: value(`"[unknown]"`)},
-			{Path: "spec.list", Old: value(`[1, {"a": "b"}]`), New: value(`"text"`)},
+			{Path: "spec.list", Old: value(`[1.50, {"a": "b\u003c\u0026"}]`), New: value(`"text"`)},
 		},
 	})
 	want := components.StepView{
@@ -68,7 +68,7 @@ func TestAStepAsPeopleKnowIt(t *testing.T) {
 		Changes: []components.ChangeView{
 			{Path: "data.password", Old: components.ValueView{State: components.Secret}, New: components.ValueView{State: components.Secret}, Forces: true},
 			{Path: "spec.host", New: components.ValueView{State: components.Unknown}},
-			{Path: "spec.list", Old: components.ValueView{State: components.Known, Text: `[1,{"a":"b"}]`}, New: components.ValueView{State: components.Known, Text: "text"}},
+			{Path: "spec.list", Old: components.ValueView{State: components.Known, Text: `[1.50,{"a":"b<&"}]`}, New: components.ValueView{State: components.Known, Text: "text"}},
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
