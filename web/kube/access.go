@@ -98,7 +98,20 @@ func (c *Cluster) Allowed(ctx context.Context, user User, action Action) (bool, 
 	return c.access.allowed(ctx, user, action)
 }
 
+// allowed asks for all names first: whoever may do something to all may do it to
+// one, and that answer serves for every page.
 func (a *access) allowed(ctx context.Context, user User, action Action) (bool, error) {
+	if action.Name != "" {
+		all := action
+		all.Name = ""
+		if may, err := a.decide(ctx, user, all); may || err != nil {
+			return may, err
+		}
+	}
+	return a.decide(ctx, user, action)
+}
+
+func (a *access) decide(ctx context.Context, user User, action Action) (bool, error) {
 	if err := user.check(); err != nil {
 		return false, err
 	}
