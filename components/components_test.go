@@ -52,7 +52,7 @@ func TestPlanShowsTheGravestFirst(t *testing.T) {
 	var shown []string
 	for _, p := range v.parts() {
 		for _, s := range slices.Concat(p.compared, p.created) {
-			shown = append(shown, v.title(p)+" "+s.Name)
+			shown = append(shown, p.title+" "+s.Name)
 		}
 	}
 	if diff := cmp.Diff([]string{"Other resources c", "Other resources e", "Other resources b", "web g", "web a", "web f", "db d"}, shown); diff != "" {

@@ -38,43 +38,14 @@ func (v PlanView) gravest() string {
 // part is what a plan does to one golden path instance, or to what belongs to none.
 type part struct {
 	instance string
+	// title is what the part is called; empty when it is all that the plan has and has
+	// no name of its own.
+	title string
 	// compared are the steps that no reader may miss, the gravest first; created are
-	// those that make something new.
+	// those that make something new, folds whether they are better folded.
 	compared, created []StepView
+	folds             bool
 	gravity           int
-}
-
-// parts are what a plan does, the part with the gravest step first.
-func (v PlanView) parts() []part {
-	var parts []part
-	for _, s := range v.Steps {
-		i := slices.IndexFunc(parts, func(p part) bool { return p.instance == s.Instance })
-		if i < 0 {
-			parts = append(parts, part{instance: s.Instance, gravity: s.Op.gravity()})
-			i = len(parts) - 1
-		}
-		p := &parts[i]
-		p.gravity = min(p.gravity, s.Op.gravity())
-		if s.Op == Create {
-			p.created = append(p.created, s)
-		} else {
-			p.compared = append(p.compared, s)
-		}
-	}
-	for _, p := range parts {
-		slices.SortStableFunc(p.compared, func(a, b StepView) int { return a.Op.gravity() - b.Op.gravity() })
-	}
-	slices.SortStableFunc(parts, func(a, b part) int { return a.gravity - b.gravity })
-	return parts
-}
-
-// title is what a part is called; empty when it is all that the plan has and has no
-// name of its own.
-func (v PlanView) title(p part) string {
-	if p.instance == "" && len(v.parts()) > 1 {
-		return "Other resources"
-	}
-	return p.instance
 }
 
 // The most creates that a reader can take in unfolded: alone, and beside steps that
@@ -84,10 +55,35 @@ const (
 	seenBeside = 4
 )
 
-// folds reports whether the creates of a part are better folded.
-func (v PlanView) folds(p part) bool {
-	compares := slices.ContainsFunc(v.Steps, func(s StepView) bool { return s.Op != Create })
-	return len(p.created) > seenAtOnce || compares && len(p.created) > seenBeside
+// parts are what a plan does, the part with the gravest step first.
+func (v PlanView) parts() []part {
+	var parts []part
+	seen := seenAtOnce
+	for _, s := range v.Steps {
+		i := slices.IndexFunc(parts, func(p part) bool { return p.instance == s.Instance })
+		if i < 0 {
+			parts = append(parts, part{instance: s.Instance, title: s.Instance, gravity: s.Op.gravity()})
+			i = len(parts) - 1
+		}
+		p := &parts[i]
+		p.gravity = min(p.gravity, s.Op.gravity())
+		if s.Op == Create {
+			p.created = append(p.created, s)
+		} else {
+			p.compared = append(p.compared, s)
+			seen = seenBeside
+		}
+	}
+	for i := range parts {
+		p := &parts[i]
+		p.folds = len(p.created) > seen
+		if p.instance == "" && len(parts) > 1 {
+			p.title = "Other resources"
+		}
+		slices.SortStableFunc(p.compared, func(a, b StepView) int { return a.Op.gravity() - b.Op.gravity() })
+	}
+	slices.SortStableFunc(parts, func(a, b part) int { return a.gravity - b.gravity })
+	return parts
 }
 
 // around splits a text into what it shares with the other one before and after,
