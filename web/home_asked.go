@@ -65,10 +65,7 @@ type reviewer struct {
 type approved struct{ namespace, change, digest string }
 
 func (s *Server) reviewer(ctx context.Context, user kube.User, environments []v1alpha1.Environment) (*reviewer, error) {
-	r := &reviewer{user: user, may: s.rights(ctx, user), rules: map[string]v1alpha1.Environment{}, given: map[approved]bool{}}
-	for _, environment := range environments {
-		r.rules[environment.Name] = environment
-	}
+	r := &reviewer{user: user, may: s.rights(ctx, user), rules: rulesOf(environments), given: map[approved]bool{}}
 	reviews, err := s.Cluster.ReviewsBy(ctx, user)
 	for _, review := range reviews {
 		if review.Spec.Decision == v1alpha1.Approve {

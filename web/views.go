@@ -222,6 +222,15 @@ func lowerFirst(text string) string {
 	return string(unicode.ToLower(first)) + text[size:]
 }
 
+// names are names from elsewhere, each safe to show.
+func names[T ~string](list []T) []string {
+	shown := make([]string, 0, len(list))
+	for _, name := range list {
+		shown = append(shown, safe(string(name)))
+	}
+	return shown
+}
+
 // enumerate joins names with commas and an "and".
 func enumerate(names []string) string {
 	if len(names) < 2 {

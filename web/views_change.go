@@ -50,13 +50,10 @@ func changeView(change *kube.Change, environments []v1alpha1.Environment, r read
 	if r.mayPropose {
 		view.EditURL = "/compose?namespace=" + cr.Namespace + "&change=" + cr.Name
 	}
-	byName := map[string]v1alpha1.Environment{}
-	for _, environment := range environments {
-		byName[environment.Name] = environment
-	}
+	rules := rulesOf(environments)
 	for i := range cr.Status.Stacks {
 		sc := &cr.Status.Stacks[i]
-		view.Environments = append(view.Environments, environmentView(change, sc, byName[sc.Environment], r, kept, now))
+		view.Environments = append(view.Environments, environmentView(change, sc, rules[sc.Environment], r, kept, now))
 	}
 	view.History = history(change, now)
 	return view
@@ -106,7 +103,7 @@ func environmentView(change *kube.Change, sc *v1alpha1.StackChange, environment 
 		Preview: runLink("Preview", change.Namespace, sc.Preview), Apply: runLink("Apply", change.Namespace, sc.Apply),
 	}
 	if len(sc.Editors) > 0 {
-		view.Editors = fmt.Sprintf("Also edited by %s, outside of this change.", enumerate(safeAll(sc.Editors)))
+		view.Editors = fmt.Sprintf("Also edited by %s, outside of this change.", enumerate(names(sc.Editors)))
 	}
 	if change.Status.Phase.Done() {
 		view.Rule = "" // nobody is asked any more
@@ -260,14 +257,6 @@ func whatFollows(environment v1alpha1.Environment) string {
 	return fmt.Sprintf("Once it has its approvals it is applied as soon as %s is applied and healthy.", enumerate(names(environment.Spec.After)))
 }
 
-func names(environments []v1alpha1.EnvironmentName) []string {
-	list := make([]string, 0, len(environments))
-	for _, name := range environments {
-		list = append(list, safe(string(name)))
-	}
-	return list
-}
-
 // history is what happened to a change, the newest first.
 func history(change *kube.Change, now time.Time) []page.EventView {
 	type event struct {
@@ -346,12 +335,4 @@ func changeRow(cr *v1alpha1.ChangeRequest, needs string, now time.Time) componen
 		row.Gravest = gravest(total)
 	}
 	return row
-}
-
-func safeAll(texts []string) []string {
-	list := make([]string, 0, len(texts))
-	for _, text := range texts {
-		list = append(list, safe(text))
-	}
-	return list
 }

@@ -48,6 +48,15 @@ func whoDecides(environment v1alpha1.Environment) string {
 	return "Applies by itself when " + strings.Join(reasons, ", or when ") + ". Otherwise " + lowerFirst(rule)
 }
 
+// rulesOf are the environments by name.
+func rulesOf(environments []v1alpha1.Environment) map[string]v1alpha1.Environment {
+	rules := make(map[string]v1alpha1.Environment, len(environments))
+	for _, environment := range environments {
+		rules[environment.Name] = environment
+	}
+	return rules
+}
+
 // rulesView is an environment's rules in plain words. mayReview are the teams for
 // which the reader may review there.
 func rulesView(environment v1alpha1.Environment, mayReview []string) page.RulesView {

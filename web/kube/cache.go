@@ -30,16 +30,15 @@ func watched() []client.Object {
 	}
 }
 
-// newCache makes a cache of what lists and summaries show. The bulk of a change,
-// a run or a Program is read live by the one page that needs it.
-// Plans pass by here on their way: packed has what is to be kept of them.
+// newCache makes a cache of what lists and summaries show. The bulk of a change or
+// a Program is read live by the one page that needs it; plans are kept in packed as
+// they pass by.
 func newCache(config *rest.Config, options cache.Options, packed *packedRuns) (cache.Cache, error) {
 	shared := true
 	options.DefaultUnsafeDisableDeepCopy = &shared
 	options.ReaderFailOnMissingInformer = true
 	options.DefaultTransform = func(object any) (any, error) {
 		if run, ok := object.(*v1alpha1.Run); ok {
-			run.ManagedFields = nil
 			_ = packed.keep(run) // what is not kept is read when it is wanted
 		}
 		return slim(object), nil

@@ -158,16 +158,12 @@ func (c *Cluster) Run(ctx context.Context, user User, namespace, name string) (*
 // glance reads one object as the cache has it if the person may get it. Only what
 // the cache does not know yet is read live.
 func (c *Cluster) glance(ctx context.Context, user User, what, group, resource, namespace, name string, into client.Object) error {
-	may, err := c.access.allowed(ctx, user, Action{Verb: "get", Group: group, Resource: resource, Namespace: namespace, Name: name})
-	if err != nil {
+	if err := c.permit(ctx, user, what, group, resource, namespace, name); err != nil {
 		return err
 	}
-	if !may {
-		return notFound(what, namespace, name)
-	}
-	err = c.cached.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, into)
+	err := c.cached.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, into)
 	if apierrors.IsNotFound(err) {
-		return c.read(ctx, user, what, group, resource, namespace, name, into)
+		return c.readLive(ctx, what, namespace, name, into)
 	}
 	if err != nil {
 		return explain(err, "read "+what+" "+name, what, namespace, name)
@@ -175,18 +171,27 @@ func (c *Cluster) glance(ctx context.Context, user User, what, group, resource, 
 	return nil
 }
 
+// read reads one object live if the person may get it.
+func (c *Cluster) read(ctx context.Context, user User, what, group, resource, namespace, name string, into client.Object) error {
+	if err := c.permit(ctx, user, what, group, resource, namespace, name); err != nil {
+		return err
+	}
+	return c.readLive(ctx, what, namespace, name, into)
+}
+
+// permit refuses what a person may not get, as if it were not there.
+func (c *Cluster) permit(ctx context.Context, user User, what, group, resource, namespace, name string) error {
+	may, err := c.access.allowed(ctx, user, Action{Verb: "get", Group: group, Resource: resource, Namespace: namespace, Name: name})
+	if err == nil && !may {
+		return notFound(what, namespace, name)
+	}
+	return err
+}
+
 // readPatience is how long one object may take to be read.
 const readPatience = 10 * time.Second
 
-// read reads one object live if the person may get it.
-func (c *Cluster) read(ctx context.Context, user User, what, group, resource, namespace, name string, into client.Object) error {
-	may, err := c.access.allowed(ctx, user, Action{Verb: "get", Group: group, Resource: resource, Namespace: namespace, Name: name})
-	if err != nil {
-		return err
-	}
-	if !may {
-		return notFound(what, namespace, name)
-	}
+func (c *Cluster) readLive(ctx context.Context, what, namespace, name string, into client.Object) error {
 	reading, cancel := context.WithTimeout(ctx, readPatience)
 	defer cancel()
 	if err := c.live.Get(reading, client.ObjectKey{Namespace: namespace, Name: name}, into); err != nil {

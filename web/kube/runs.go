@@ -58,7 +58,6 @@ func (r *runs) ask(ctx context.Context, key client.ObjectKey, notBefore string) 
 	if err := r.live.Get(ctx, key, &run, options); err != nil {
 		return nil, fmt.Errorf("read run %s: %w", key, err)
 	}
-	run.ManagedFields = nil
 	return &run, nil
 }
 
@@ -66,8 +65,8 @@ func (r *runs) ask(ctx context.Context, key client.ObjectKey, notBefore string) 
 // of ten resources.
 const room = 16 << 20
 
-// packedRuns keeps what is worth reading of previews that have ended, compressed. When there is no more
-// room, those that were not looked at for longest give way.
+// packedRuns keeps what is worth reading of previews that have ended, compressed.
+// When there is no more room, those that were not looked at for longest give way.
 type packedRuns struct {
 	mu    sync.Mutex
 	lru   *lru.Cache
