@@ -7,12 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/towpath-dev/towpath/controller"
 	towpathdev "github.com/towpath-dev/towpath/e2e/portal"
 )
 
@@ -38,7 +36,7 @@ func start(dir string) (*portal, error) {
 	}
 	config, err := p.Admin()
 	if err == nil {
-		p.admin, err = connect(config)
+		p.admin, err = towpathdev.Connect(config)
 	}
 	if err != nil {
 		return nil, errors.Join(err, p.Stop())
@@ -53,20 +51,11 @@ func (p *portal) as(t *testing.T, role string) client.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := connect(config)
+	c, err := towpathdev.Connect(config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
-}
-
-func connect(config *rest.Config) (client.Client, error) {
-	scheme, err := controller.Scheme()
-	if err != nil {
-		return nil, err
-	}
-	config.QPS = -1 // the default is meant for a shared cluster
-	return client.New(config, client.Options{Scheme: scheme})
 }
 
 // anonymousKubeconfig knows the cluster and nobody in it.

@@ -9,11 +9,9 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/towpath-dev/towpath/controller"
 	v1alpha1 "github.com/towpath-dev/towpath/controller/api/v1alpha1"
 	"github.com/towpath-dev/towpath/e2e/portal"
 )
@@ -49,7 +47,7 @@ func makeChange(ctx context.Context, bin, state string) (err error) {
 	if err != nil {
 		return err
 	}
-	c, err := connect(config)
+	c, err := portal.Connect(config)
 	if err != nil {
 		return err
 	}
@@ -85,13 +83,4 @@ func awaitPhase(ctx context.Context, c client.Client, name, environment string, 
 		return fmt.Errorf("wait for %s to be %s in %s; it is: %s: %w", name, phase, environment, seen, err)
 	}
 	return nil
-}
-
-func connect(config *rest.Config) (client.Client, error) {
-	scheme, err := controller.Scheme()
-	if err != nil {
-		return nil, err
-	}
-	config.QPS = -1 // the default is meant for a shared cluster
-	return client.New(config, client.Options{Scheme: scheme})
 }

@@ -14,6 +14,7 @@ import (
 	pulumiv1 "github.com/towpath-dev/towpath/controller/api/pulumi/v1"
 	v1alpha1 "github.com/towpath-dev/towpath/controller/api/v1alpha1"
 	"github.com/towpath-dev/towpath/deploy"
+	"github.com/towpath-dev/towpath/e2e/portal"
 	"github.com/towpath-dev/towpath/internal/controlplane"
 )
 
@@ -32,7 +33,7 @@ func copyService(ctx context.Context, plane *controlplane.ControlPlane, copies i
 	if err != nil {
 		return nil, err
 	}
-	c, err := connect(config)
+	c, err := portal.Connect(config)
 	if err != nil {
 		return nil, err
 	}

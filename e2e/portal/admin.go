@@ -17,6 +17,9 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/towpath-dev/towpath/controller"
 )
 
 // Admin signs in as a cluster administrator, which is whoever can read the key of
@@ -28,6 +31,17 @@ func (p *Portal) Admin() (*rest.Config, error) {
 	}
 	config.CertData, config.KeyData, err = p.certify("e2e-admin", "system:masters")
 	return config, err
+}
+
+// Connect makes a client that knows all kinds. It asks as fast as it can: the default
+// is meant for a shared cluster.
+func Connect(config *rest.Config) (client.Client, error) {
+	scheme, err := controller.Scheme()
+	if err != nil {
+		return nil, err
+	}
+	config.QPS = -1
+	return client.New(config, client.Options{Scheme: scheme})
 }
 
 // AdminKubeconfig writes a kubeconfig of the administrator and returns its path.
