@@ -426,6 +426,19 @@ func TestAnInstanceIsAddedOnce(t *testing.T) {
 	}
 }
 
+// A service that is not well named yet is told so where its name is, and not of a
+// name that nobody has typed.
+func TestAChosenNameIsOneThatCanBeUsed(t *testing.T) {
+	for _, service := range []string{"", "Orders!", "-", strings.Repeat("x", 200)} {
+		w := world(t)
+		form := newService(t, w)
+		form.Service, form.AddPath = service, "web-service"
+		if problems := form.Add(w, nil); len(problems) > 0 {
+			t.Errorf("beside the service %q: %v", service, problems)
+		}
+	}
+}
+
 func TestASealedSecretOpensForNobodyElse(t *testing.T) {
 	one, err := compose.NewSealer([]byte(strings.Repeat("1", 32)))
 	if err != nil {

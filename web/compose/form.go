@@ -259,10 +259,11 @@ func (f *Form) Add(w World, inputs map[string]apiextensionsv1.JSON) []Problem {
 	return nil
 }
 
-// freeName is a name for the next instance: the golden path's, after the service.
+// freeName is a name for the next instance: the golden path's, after the service if
+// that is well named already.
 func (f *Form) freeName() string {
 	base := f.AddPath
-	if f.Service != "" {
+	if label.MatchString(f.Service) {
 		base = f.Service + "-" + f.AddPath
 	}
 	base = strings.TrimRight(base[:min(len(base), 37)], "-")
